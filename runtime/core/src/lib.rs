@@ -1,0 +1,10 @@
+//! What Thetis decides, without doing anything: events and the fold over them, the tool barrier, repair of an interrupted
+//! turn, what a model request may hold, titles, usage and cost, policy. No IO, no clock, no randomness; also compiles to
+//! wasm, because the agent's SDK uses it.
+
+pub mod event;
+pub mod id;
+pub mod outcome;
+pub mod settings;
+pub mod tool;
+pub mod usage;

@@ -1,0 +1,51 @@
+//! How a call into a guest ended. Breaker, log entry and retry read this, never an error's text.
+
+use serde::{Deserialize, Serialize};
+
+/// How a call into a guest ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome<T> {
+    /// The guest returned a value.
+    Answered(T),
+    /// The guest returned an error of its own; the text is the guest's and hostile.
+    Refused(String),
+    /// The guest trapped; the text is for people.
+    Trapped(String),
+    /// A limit stopped it: which one.
+    OverLimit(Limit),
+    /// It used up its time: which of the two clocks.
+    TimedOut(Clock),
+    /// The caller gave up on it.
+    Cancelled,
+    /// Something on our side failed; the guest is not to blame.
+    HostFault(String),
+}
+
+/// A limit on what a guest may hold or hand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Linear memory.
+    Memory,
+    /// Table elements.
+    Table,
+    /// Component handles.
+    Handles,
+    /// Bytes passed to or from the host in one call.
+    HostCall,
+    /// Bytes returned, or written to standard output and error.
+    Output,
+    /// Depth of the stack.
+    Stack,
+}
+
+/// Which clock ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The whole call's budget, host calls included.
+    Budget,
+    /// Time without a call to the host.
+    Slice,
+}
