@@ -154,6 +154,9 @@ pub struct AssistantMessage {
     pub finish: Finish,
     /// What the step used.
     pub usage: Usage,
+    /// The last event that its request covered. Input with a later number, although it may stand before this message in the
+    /// log (it came while the model spoke), is shown to the model after this message and the results of its calls.
+    pub through: Seq,
     /// Of the request that it answers, as `projection::digest` makes it: model-visible means logged.
     pub request: Digest,
 }
@@ -182,6 +185,8 @@ pub enum Finish {
     Length,
     /// The provider withheld the rest.
     Filtered,
+    /// The turn was cancelled while the model spoke: the text is what had come by then, and there are no calls.
+    Cut,
 }
 
 /// The body of `tool/result`.
