@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::id::{Digest, Seq, SeqRange, Turn};
 use crate::usage::Usage;
 
+#[cfg(test)]
+mod tests;
+
 /// Milliseconds since 1970-01-01 UTC by the database's clock: for people to read. Order is by [`Seq`] alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -159,6 +162,9 @@ pub struct AssistantMessage {
     pub through: Seq,
     /// Of the request that it answers, as `projection::digest` makes it: model-visible means logged.
     pub request: Digest,
+    /// The last event that its request covered. Input logged after it and before this message came while the model was
+    /// speaking: later requests show it after this message and its results, where the model first meets it.
+    pub seen: Seq,
 }
 
 /// One call that a message asks for.
@@ -297,7 +303,56 @@ pub enum TurnStatus {
     Failed,
 }
 
+impl Event {
+    /// The event that a row holds.
+    ///
+    /// # Errors
+    /// When the kind is unknown, or the body lacks a field, has an unknown one, or is not JSON.
+    pub fn decode(seq: Seq, at: Timestamp, turn: Option<Turn>, kind: &str, body: &str) -> Result<Self, Unreadable> {
+        let body = Body::decode(kind, body).map_err(|cause| Unreadable { seq, kind: kind.to_owned(), cause })?;
+        Ok(Self { seq, at, turn, body })
+    }
+}
+
 impl Body {
+    /// The content as the column `body` holds it: JSON.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        clippy::missing_panics_doc,
+        reason = "writing JSON to memory fails only on map keys that are not text, and no body has a map of ours"
+    )]
+    pub fn encode(&self) -> String {
+        let json = match self {
+            Self::UserMessage(content) => serde_json::to_string(content),
+            Self::TurnStart(content) => serde_json::to_string(content),
+            Self::AssistantMessage(content) => serde_json::to_string(content),
+            Self::ToolResult(content) => serde_json::to_string(content),
+            Self::Context(content) | Self::Note(content) => serde_json::to_string(content),
+            Self::Compaction(content) => serde_json::to_string(content),
+            Self::TurnInterrupted(content) => serde_json::to_string(content),
+            Self::CancelRequested(content) => serde_json::to_string(content),
+            Self::TurnEnd(content) => serde_json::to_string(content),
+        };
+        json.expect("bodies are JSON")
+    }
+
+    fn decode(kind: &str, body: &str) -> Result<Self, serde_json::Error> {
+        Ok(match kind {
+            "user/message" => Self::UserMessage(serde_json::from_str(body)?),
+            "turn/start" => Self::TurnStart(serde_json::from_str(body)?),
+            "assistant/message" => Self::AssistantMessage(serde_json::from_str(body)?),
+            "tool/result" => Self::ToolResult(serde_json::from_str(body)?),
+            "context" => Self::Context(serde_json::from_str(body)?),
+            "note" => Self::Note(serde_json::from_str(body)?),
+            "compaction" => Self::Compaction(serde_json::from_str(body)?),
+            "turn/interrupted" => Self::TurnInterrupted(serde_json::from_str(body)?),
+            "cancel/requested" => Self::CancelRequested(serde_json::from_str(body)?),
+            "turn/end" => Self::TurnEnd(serde_json::from_str(body)?),
+            _ => return Err(serde::de::Error::custom("unknown kind")),
+        })
+    }
+
     /// The kind, as the column holds it.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

@@ -2,6 +2,7 @@
 //! turn, what a model request may hold, titles, usage and cost, policy. No IO, no clock, no randomness; also compiles to
 //! wasm, because the agent's SDK uses it.
 
+pub mod barrier;
 pub mod event;
 pub mod id;
 pub mod outcome;
