@@ -162,9 +162,6 @@ pub struct AssistantMessage {
     pub through: Seq,
     /// Of the request that it answers, as `projection::digest` makes it: model-visible means logged.
     pub request: Digest,
-    /// The last event that its request covered. Input logged after it and before this message came while the model was
-    /// speaking: later requests show it after this message and its results, where the model first meets it.
-    pub seen: Seq,
 }
 
 /// One call that a message asks for.

@@ -50,10 +50,10 @@ fn assistant_message() -> impl Strategy<Value = Body> {
     let reasoning =
         prop::option::of((text(), any::<i64>()).prop_map(|(text, n)| serde_json::json!([{ "text": text, "n": n, "none": null }])));
     let call = (text(), text(), text()).prop_map(|(id, name, arguments)| ToolCall { id, name, arguments });
-    let finish = prop_oneof![Just(Finish::Stop), Just(Finish::Calls), Just(Finish::Length), Just(Finish::Filtered)];
+    let finish = prop_oneof![Just(Finish::Stop), Just(Finish::Calls), Just(Finish::Length), Just(Finish::Filtered), Just(Finish::Cut)];
     (text(), reasoning, prop::collection::vec(call, 0..3), finish, usage(), digest(), seq()).prop_map(
-        |(text, reasoning, calls, finish, usage, request, seen)| {
-            Body::AssistantMessage(AssistantMessage { text, reasoning, calls, finish, usage, request, seen })
+        |(text, reasoning, calls, finish, usage, request, through)| {
+            Body::AssistantMessage(AssistantMessage { text, reasoning, calls, finish, usage, request, through })
         },
     )
 }
