@@ -64,6 +64,12 @@ pub struct Epoch(pub u64);
 #[serde(transparent)]
 pub struct Turn(pub u32);
 
+impl fmt::Display for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// SHA-256 of some bytes, written `sha256:` and 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
@@ -78,6 +84,16 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of a value's JSON: equal for equal values.
+    ///
+    /// # Panics
+    /// On a value that JSON cannot hold, which is one with a map whose keys are not text. Ours have none.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "only types of this crate come here, and none has a map whose keys are not text")]
+    pub(crate) fn of_json<T: Serialize>(value: &T) -> Self {
+        Self::of(&serde_json::to_vec(value).expect("our types are JSON"))
     }
 
     /// A digest that was stored as its 32 bytes.

@@ -3,9 +3,16 @@
 //! wasm, because the agent's SDK uses it.
 
 pub mod barrier;
+pub mod compaction;
 pub mod event;
+pub mod fold;
 pub mod id;
 pub mod outcome;
+pub mod outline;
+pub mod projection;
 pub mod settings;
 pub mod tool;
 pub mod usage;
+
+#[cfg(test)]
+mod sample;

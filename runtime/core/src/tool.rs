@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The tool whose latest result is the agent's list of what is to do: never compacted away.
+pub const TODO: &str = "TodoWrite";
+
 /// A tool as its component declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -53,7 +53,7 @@ fn assistant_message() -> impl Strategy<Value = Body> {
     let finish = prop_oneof![Just(Finish::Stop), Just(Finish::Calls), Just(Finish::Length), Just(Finish::Filtered), Just(Finish::Cut)];
     (text(), reasoning, prop::collection::vec(call, 0..3), finish, usage(), digest(), seq()).prop_map(
         |(text, reasoning, calls, finish, usage, request, through)| {
-            Body::AssistantMessage(AssistantMessage { text, reasoning, calls, finish, usage, request, through })
+            Body::AssistantMessage(AssistantMessage { text, reasoning, calls, finish, usage, through, request })
         },
     )
 }
