@@ -242,12 +242,25 @@ impl Session {
         &self.unanswered
     }
 
+    /// What [`Session::unanswered`] would be if the turn ended now: where it is not empty, the next turn is due at once.
+    #[must_use]
+    pub fn left_over(&self) -> &[Seq] {
+        let Some(current) = &self.current else { return &self.unanswered };
+        let answered = current.through.max(self.cancel.unwrap_or(Seq::ZERO));
+        self.after(answered)
+    }
+
     /// The user messages that came since the turn began and that no request of it has held, oldest first.
     #[must_use]
     pub fn nudges(&self) -> &[Seq] {
         let through = self.current.as_ref().map_or(self.tail(), |current| current.through);
-        let held = self.unanswered.partition_point(|message| *message <= through);
-        self.unanswered.get(held..).unwrap_or_default()
+        self.after(through)
+    }
+
+    /// The unanswered messages after `seq`.
+    fn after(&self, seq: Seq) -> &[Seq] {
+        let before = self.unanswered.partition_point(|message| *message <= seq);
+        self.unanswered.get(before..).unwrap_or_default()
     }
 
     /// Whether somebody asked to stop the turn that is going on, or the one that is due: a request that comes after the last
@@ -397,9 +410,10 @@ impl Session {
     }
 
     fn end(&mut self, end: &TurnEnd) {
+        let left_over = self.left_over().to_vec();
         let Some(current) = self.current.take() else { return };
-        let stopped = self.cancel.take().unwrap_or(Seq::ZERO);
-        self.unanswered.retain(|message| *message > current.through && *message > stopped);
+        self.unanswered = left_over;
+        self.cancel = None;
         self.ended.push(Ended { number: current.number, status: end.status, usage: current.usage });
     }
 }

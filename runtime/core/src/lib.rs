@@ -3,14 +3,19 @@
 //! wasm, because the agent's SDK uses it.
 
 pub mod barrier;
+pub mod budget;
 pub mod compaction;
 pub mod event;
 pub mod fold;
 pub mod id;
+pub mod input;
 pub mod outcome;
 pub mod outline;
+pub mod output;
+pub mod policy;
 pub mod projection;
 pub mod settings;
+pub mod title;
 pub mod tool;
 pub mod usage;
 

@@ -1,5 +1,7 @@
 //! How a call into a guest ended. Breaker, log entry and retry read this, never an error's text.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How a call into a guest ended.
@@ -48,4 +50,18 @@ pub enum Clock {
     Budget,
     /// Time without a call to the host.
     Slice,
+}
+
+impl fmt::Display for Limit {
+    /// What there was too much of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Table => "table space",
+            Self::Handles => "resources at once",
+            Self::HostCall => "data in one call to the host",
+            Self::Output => "output",
+            Self::Stack => "stack",
+        })
+    }
 }
