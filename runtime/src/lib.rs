@@ -1,1 +1,9 @@
-//! (being written)
+//! The trusted kernel: it hosts guests and runs turns. This crate knows nothing of Kubernetes.
+
+pub mod artifact;
+pub mod bindings;
+pub mod engine;
+pub mod guest;
+pub mod host;
+pub mod limits;
+pub mod turn;

@@ -65,3 +65,23 @@ impl fmt::Display for Limit {
         })
     }
 }
+
+impl<T> Outcome<T> {
+    /// What `next` makes of the answer; every other ending stays as it is.
+    pub fn and_then<U>(self, next: impl FnOnce(T) -> Outcome<U>) -> Outcome<U> {
+        match self {
+            Self::Answered(answer) => next(answer),
+            Self::Refused(text) => Outcome::Refused(text),
+            Self::Trapped(text) => Outcome::Trapped(text),
+            Self::OverLimit(limit) => Outcome::OverLimit(limit),
+            Self::TimedOut(clock) => Outcome::TimedOut(clock),
+            Self::Cancelled => Outcome::Cancelled,
+            Self::HostFault(text) => Outcome::HostFault(text),
+        }
+    }
+
+    /// The answer changed by `change`; every other ending stays as it is.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
+        self.and_then(|answer| Outcome::Answered(change(answer)))
+    }
+}

@@ -128,7 +128,7 @@ pub struct Choice {
 }
 
 /// What an aspect's guest may reach, beyond what its world gives every guest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
     /// The conversation's notes.
