@@ -9,6 +9,7 @@ pub mod event;
 pub mod fold;
 pub mod id;
 pub mod input;
+pub mod key;
 pub mod outcome;
 pub mod outline;
 pub mod output;
