@@ -15,6 +15,7 @@ pub mod outline;
 pub mod output;
 pub mod policy;
 pub mod projection;
+pub mod repair;
 pub mod settings;
 pub mod title;
 pub mod tool;

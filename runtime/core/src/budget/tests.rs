@@ -2,8 +2,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-fn verdict(steps: u32, spent: u64, spend: Option<u64>, expected: &Expect) {
-    let limits = Limits { steps: 25, spend, ..Limits::default() };
+fn verdict(steps: u32, spent: u64, limit: Option<u64>, expected: &Expect) {
+    let limits = Limits { steps: 25, spend: limit, ..Limits::default() };
     let turn = Usage { steps, ..Usage::default() };
     let conversation = Usage { steps: 1000, cost: Cost(spent), ..Usage::default() };
     let verdict = check(&limits, &turn, &conversation);

@@ -21,9 +21,21 @@ fn a_mode_withholds_what_it_does_not_name_and_what_changes_things() {
     check(false, None, &expect!["Read runs; Write runs"]);
     check(true, None, &expect!["Read runs; not run: Write changes something, and this mode is read-only"]);
     check(false, Some(&["Write"]), &expect!["not run: Read is not among the tools of this mode; Write runs"]);
-    check(true, Some(&["Write"]), &expect!["not run: Read is not among the tools of this mode; not run: Write changes something, and this mode is read-only"]);
-    check(false, Some(&[]), &expect!["not run: Read is not among the tools of this mode; not run: Write is not among the tools of this mode"]);
-    check(false, Some(&["read"]), &expect!["not run: Read is not among the tools of this mode; not run: Write is not among the tools of this mode"]);
+    check(
+        true,
+        Some(&["Write"]),
+        &expect!["not run: Read is not among the tools of this mode; not run: Write changes something, and this mode is read-only"],
+    );
+    check(
+        false,
+        Some(&[]),
+        &expect!["not run: Read is not among the tools of this mode; not run: Write is not among the tools of this mode"],
+    );
+    check(
+        false,
+        Some(&["read"]),
+        &expect!["not run: Read is not among the tools of this mode; not run: Write is not among the tools of this mode"],
+    );
 }
 
 #[test]
@@ -43,5 +55,8 @@ fn arguments_are_an_object_or_nothing() {
     passed(r#"{"path": "#, &expect!["not run: the arguments are not a JSON object (EOF while parsing a value at line 1 column 9)"]);
     passed("[1]", &expect!["not run: the arguments are not a JSON object (invalid type: sequence, expected a map at line 1 column 0)"]);
     passed("null", &expect!["not run: the arguments are not a JSON object (invalid type: null, expected a map at line 1 column 4)"]);
-    passed(&"[".repeat(100_000), &expect!["not run: the arguments are not a JSON object (invalid type: sequence, expected a map at line 1 column 0)"]);
+    passed(
+        &"[".repeat(100_000),
+        &expect!["not run: the arguments are not a JSON object (invalid type: sequence, expected a map at line 1 column 0)"],
+    );
 }
