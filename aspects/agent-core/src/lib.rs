@@ -1,11 +1,18 @@
 //! The default agent: reads what happened from the log, asks the pure [`next`] what that calls for, does it, and looks again.
 //! It holds nothing that the log does not say, so a turn that was interrupted goes on by running again.
 
+mod digest;
 mod next;
 mod prompt;
+mod room;
 
-use thetis_sdk::agent::{Agent, Ending, Stop, Turn, config, log, model, skills, tools};
+use thetis_core::compaction::Plan;
+use thetis_core::event::{Compaction, Event};
+use thetis_core::id::{Seq, SeqRange};
+use thetis_core::projection;
+use thetis_sdk::agent::{self, Agent, Ending, Stop, Turn, config, log, model, skills, tools};
 
+use digest::Digest;
 use next::{Action, View};
 
 struct Core;
@@ -14,13 +21,15 @@ thetis_sdk::export_agent!(Core);
 
 impl Agent for Core {
     fn run(turn: Turn) -> Result<Ending, Stop> {
-        let system = prompt::parts(&config::current(), &skills::attached());
-        let mut view = View::new(turn.start);
+        let settings = config::current();
+        let system = prompt::parts(&settings, &skills::attached());
+        let mut view = View::new(Seq(turn.start), settings.max_steps);
         loop {
             catch_up(&mut view)?;
-            match next::next(&view) {
-                Action::Step => step(&view, &system)?,
-                Action::Dispatch(message) => drop(tools::dispatch(message)?),
+            match view.next() {
+                Action::Step => step(&view, &settings, &system)?,
+                Action::Dispatch(message) => drop(tools::dispatch(message.0)?),
+                Action::Warn => drop(log::append(&log::Addition::Context(prompt::LAST_STEP.to_owned()))?),
                 Action::End(ending) => return Ok(ending),
             }
         }
@@ -29,22 +38,52 @@ impl Agent for Core {
 
 /// Folds into the view what the log holds beyond it.
 fn catch_up(view: &mut View) -> Result<(), Stop> {
-    let tail = log::tail();
-    if tail <= view.tail() {
-        return Ok(());
+    let new = SeqRange { first: view.tail().next(), last: Seq(log::tail()) };
+    if new.first <= new.last {
+        agent::outline(new)?.into_iter().for_each(|heading| view.fold(heading));
     }
-    let new = log::SeqRange { first: view.tail().saturating_add(1), last: tail };
-    log::outline(new)?.iter().for_each(|heading| view.fold(heading));
     Ok(())
 }
 
-/// One request, holding the whole log.
-fn step(view: &View, system: &[String]) -> Result<(), Stop> {
+/// Asks the model; where the history has outgrown the model's context, makes room first and leaves the asking to the next look.
+fn step(view: &View, settings: &config::Settings, system: &[String]) -> Result<(), Stop> {
+    // Asked for each time: a tool that was made in this turn is offered by the next request.
+    let listed = tools::listed();
+    if let Some(plan) = room::plan(view.outline(), room::bytes(settings.model.context_tokens, system, &listed)) {
+        return compact(plan);
+    }
     model::step(&model::Request {
         system: system.to_vec(),
-        // Asked for each time: a tool that was made in this turn is offered by the next request.
-        tools: tools::listed().into_iter().map(|tool| tool.name).collect(),
-        history: vec![model::Item::Events(log::SeqRange { first: 1, last: view.tail() })],
+        tools: listed.into_iter().map(|tool| tool.name).collect(),
+        history: projection::history(view.outline()).into_iter().map(Into::into).collect(),
     })?;
+    Ok(())
+}
+
+/// Puts a digest in place of what the plan names.
+fn compact(plan: Plan) -> Result<(), Stop> {
+    let mut digest = Digest::default();
+    for seq in plan.replaces {
+        read(SeqRange { first: seq, last: seq }, &mut |event| digest.add(event))?;
+    }
+    for span in &plan.spans {
+        read(*span, &mut |event| digest.add(event))?;
+    }
+    agent::compact(Compaction { spans: plan.spans, summary: digest.text() })?;
+    Ok(())
+}
+
+/// Reads the range in as few pieces as the host hands over, skipping an event that is too long for one.
+fn read(range: SeqRange, each: &mut impl FnMut(&Event)) -> Result<(), Stop> {
+    match agent::events(range) {
+        Ok(events) => events.iter().for_each(each),
+        Err(log::Error::OverLimit(_)) if range.first < range.last => {
+            let middle = Seq(range.first.0.midpoint(range.last.0));
+            read(SeqRange { first: range.first, last: middle }, each)?;
+            read(SeqRange { first: middle.next(), last: range.last }, each)?;
+        }
+        Err(log::Error::OverLimit(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
     Ok(())
 }

@@ -18,6 +18,11 @@ say, what you say, every tool call and its result. You remember nothing else.
 - A result that says a call was interrupted may or may not have taken effect: find out before you do it again.
 - While you work, people may add messages: take them into account from then on.";
 
+/// Shown before the last request that a turn may make, so that it ends with an answer and not with an error.
+pub const LAST_STEP: &str = "\
+Your next message is the last of this turn, because its limit of requests is reached. Call no more tools: say what was done, what \
+came of it, and what is left to do.";
+
 /// The parts, in order: what stays the longest comes first.
 pub fn parts(settings: &Settings, skills: &[Skill]) -> Vec<String> {
     let mut parts = vec![IDENTITY.to_owned(), mode(settings)];

@@ -1,7 +1,9 @@
 //! Agents: from what the author writes to what the world `agent-aspect` exports, and the host's words with typed events.
 
-use thetis_core::event::{Event, Timestamp};
-use thetis_core::id::{self, Seq};
+use thetis_core::event::{Compaction, Event, Timestamp};
+use thetis_core::id::{self, Seq, SeqRange};
+use thetis_core::outline::{Heading, Role};
+use thetis_core::projection;
 
 pub use bindings::exports::thetis::grip::agent::{Ending, Turn};
 
@@ -47,7 +49,7 @@ pub mod skills {
 
 /// The tools that the conversation's mode allows.
 pub mod tools {
-    pub use super::bindings::thetis::grip::tools::{Description, DispatchError, dispatch, listed};
+    pub use super::bindings::thetis::grip::tools::{Description, DispatchError, Replay, dispatch, listed};
 }
 
 /// An agent. `thetis_sdk::export_agent!(TheType);` makes the component out of it.
@@ -120,14 +122,56 @@ impl From<tools::DispatchError> for Stop {
     }
 }
 
-/// The events of `range`, typed; at most 1 MiB of bodies.
-pub fn events(range: log::SeqRange) -> Result<Vec<Event>, Stop> {
-    log::read(range)?.iter().map(typed).collect()
+/// What an agent needs to choose what a request holds; `thetis_core::projection` and `thetis_core::compaction` read it.
+pub fn outline(range: SeqRange) -> Result<Vec<Heading>, Stop> {
+    Ok(log::outline(range.into())?.into_iter().map(Heading::from).collect())
 }
 
-fn typed(entry: &log::Entry) -> Result<Event, Stop> {
-    Event::decode(Seq(entry.seq), Timestamp(entry.at), entry.turn.map(id::Turn), &entry.kind, &entry.body).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        Stop::Failed(format!("{error}: {cause}"))
-    })
+/// The events of `range`; at most 1 MiB of bodies, a longer range is [`Error::OverLimit`](log::Error::OverLimit).
+pub fn events(range: SeqRange) -> Result<Vec<Event>, log::Error> {
+    log::read(range.into())?.iter().map(typed).collect()
+}
+
+/// Appends what later requests may show in place of the spans of `compaction`.
+pub fn compact(compaction: Compaction) -> Result<Seq, Stop> {
+    let Compaction { spans, summary } = compaction;
+    let spans = spans.into_iter().map(Into::into).collect();
+    Ok(Seq(log::append(&log::Addition::Compaction(log::Compaction { spans, summary }))?))
+}
+
+/// An event of a kind that this guest does not know is one that it may not act upon.
+fn typed(entry: &log::Entry) -> Result<Event, log::Error> {
+    Event::decode(Seq(entry.seq), Timestamp(entry.at), entry.turn.map(id::Turn), &entry.kind, &entry.body)
+        .map_err(|error| log::Error::Refused(error.to_string()))
+}
+
+impl From<SeqRange> for log::SeqRange {
+    fn from(range: SeqRange) -> Self {
+        Self { first: range.first.0, last: range.last.0 }
+    }
+}
+
+impl From<projection::Item> for model::Item {
+    fn from(item: projection::Item) -> Self {
+        match item {
+            projection::Item::Events(range) => Self::Events(range.into()),
+            projection::Item::Compaction(seq) => Self::Compaction(seq.0),
+        }
+    }
+}
+
+impl From<log::Heading> for Heading {
+    fn from(heading: log::Heading) -> Self {
+        let log::Heading { seq, turn, role, bytes } = heading;
+        let range = |range: log::SeqRange| SeqRange { first: Seq(range.first), last: Seq(range.last) };
+        let role = match role {
+            log::Role::User => Role::User,
+            log::Role::Message(log::Asked { calls, through }) => Role::Message { calls, through: Seq(through) },
+            log::Role::Answer(log::Answered { message, tool }) => Role::Answer { message: Seq(message), tool },
+            log::Role::Shown => Role::Shown,
+            log::Role::Hidden => Role::Hidden,
+            log::Role::Compaction(spans) => Role::Compaction { spans: spans.into_iter().map(range).collect() },
+        };
+        Self { seq: Seq(seq), turn: turn.map(id::Turn), role, bytes }
+    }
 }

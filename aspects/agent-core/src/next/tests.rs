@@ -1,29 +1,28 @@
 use proptest::prelude::*;
+use thetis_core::outline::Role::{Hidden, Shown, User};
 use thetis_sdk::agent::Ending;
-use thetis_sdk::agent::log::Role::{Hidden, Shown, User};
-use thetis_sdk::agent::log::{Answered, Asked};
 
 use super::*;
 
-const fn said(calls: u32, seen: u64) -> Role {
-    Role::Message(Asked { calls, seen })
+const fn said(calls: u32, through: u64) -> Role {
+    Role::Message { calls, through: Seq(through) }
 }
 
 const fn answer(message: u64) -> Role {
-    Role::Answer(Answered { message, tool: String::new() })
+    Role::Answer { message: Seq(message), tool: String::new() }
 }
 
-const fn heading(seq: u64, role: Role) -> Heading {
+const fn heading(seq: Seq, role: Role) -> Heading {
     Heading { seq, turn: None, role, bytes: 0 }
 }
 
-/// `log` from event 1; the turn starts at its event `start`.
+/// `log` from event 1; the turn starts at its event `start` and may make three requests.
 fn check(start: u64, log: &[Role], expected: Action) {
-    let mut view = View::new(start);
-    for (seq, role) in (1..).zip(log) {
-        view.fold(&heading(seq, role.clone()));
+    let mut view = View::new(Seq(start), 3);
+    for role in log {
+        view.fold(heading(view.tail().next(), role.clone()));
     }
-    assert_eq!(next(&view), expected, "after {log:?}");
+    assert_eq!(view.next(), expected, "after {log:?}");
 }
 
 #[test]
@@ -44,19 +43,19 @@ fn the_last_word_ends_the_turn() {
 
 #[test]
 fn calls_are_run_and_their_results_shown() {
-    check(2, &[User, Hidden, said(2, 2)], Action::Dispatch(3));
-    check(2, &[User, Hidden, said(2, 2), answer(3)], Action::Dispatch(3));
+    check(2, &[User, Hidden, said(2, 2)], Action::Dispatch(Seq(3)));
+    check(2, &[User, Hidden, said(2, 2), answer(3)], Action::Dispatch(Seq(3)));
     check(2, &[User, Hidden, said(2, 2), answer(3), answer(3)], Action::Step);
 }
 
 #[test]
 fn results_of_an_earlier_message_do_not_answer_a_later_one() {
-    check(2, &[User, Hidden, said(1, 2), answer(3), said(1, 4)], Action::Dispatch(5));
+    check(2, &[User, Hidden, said(1, 2), answer(3), said(1, 4)], Action::Dispatch(Seq(5)));
 }
 
 #[test]
 fn an_interrupted_turn_goes_on_where_the_log_ends() {
-    check(2, &[User, Hidden, said(2, 2), answer(3), Hidden], Action::Dispatch(3));
+    check(2, &[User, Hidden, said(2, 2), answer(3), Hidden], Action::Dispatch(Seq(3)));
     check(2, &[User, Hidden, Hidden], Action::Step);
     check(2, &[User, Hidden, said(0, 2), Hidden], Action::End(Ending::Completed));
 }
@@ -68,12 +67,22 @@ fn a_nudge_keeps_the_turn_going() {
     check(2, &[User, Hidden, said(0, 2), User], Action::Step);
     check(2, &[User, Hidden, User, said(0, 2), said(0, 4)], Action::End(Ending::Completed));
     // Calls come first: their results must follow their message.
-    check(2, &[User, Hidden, said(1, 2), User], Action::Dispatch(3));
+    check(2, &[User, Hidden, said(1, 2), User], Action::Dispatch(Seq(3)));
 }
 
 #[test]
 fn input_that_a_failed_turn_left_unanswered_is_answered_by_the_next() {
     check(4, &[User, Hidden, Hidden, Hidden], Action::Step);
+}
+
+#[test]
+fn the_last_request_of_a_turn_is_announced_once() {
+    let before = [User, Hidden, said(1, 2), answer(3), said(1, 4), answer(5)];
+    check(2, &before, Action::Warn);
+    check(2, &[&before[..], &[Shown]].concat(), Action::Step);
+    check(2, &[&before[..], &[Shown, said(1, 7)]].concat(), Action::Dispatch(Seq(8)));
+    // Past the limit it is the host that says no.
+    check(2, &[&before[..], &[Shown, said(1, 7), answer(8)]].concat(), Action::Step);
 }
 
 proptest! {
@@ -82,15 +91,15 @@ proptest! {
     fn an_answered_log_needs_no_step(log in prop::collection::vec(prop_oneof![
         Just(User), (1..9_u64).prop_map(answer), Just(Shown), Just(Hidden), (0..3_u32).prop_map(|calls| said(calls, 0)),
     ], 0..40)) {
-        let mut view = View::new(1);
+        let mut view = View::new(Seq(1), 25);
         for role in [&[Hidden][..], &log].concat() {
-            let seq = view.tail() + 1;
-            view.fold(&heading(seq, match role { Role::Message(asked) => said(asked.calls, seq - 1), other => other }));
+            let tail = view.tail();
+            view.fold(heading(tail.next(), match role { Role::Message { calls, .. } => said(calls, tail.0), other => other }));
         }
-        if next(&view) == Action::Step {
-            let seq = view.tail() + 1;
-            view.fold(&heading(seq, said(0, seq - 1)));
-            prop_assert_eq!(next(&view), Action::End(Ending::Completed));
+        if view.next() == Action::Step {
+            let tail = view.tail();
+            view.fold(heading(tail.next(), said(0, tail.0)));
+            prop_assert_eq!(view.next(), Action::End(Ending::Completed));
         }
     }
 }
