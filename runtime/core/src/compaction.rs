@@ -102,7 +102,7 @@ pub struct Keep {
     pub head: usize,
     /// Rounds at its end that stay word for word.
     pub tail: usize,
-    /// Bytes of text that the history may have afterwards, the new summary aside.
+    /// Bytes of text that the history may have afterwards, the new summary counted as long as those that it replaces.
     pub target: u64,
 }
 
@@ -111,8 +111,10 @@ pub struct Keep {
 pub struct Plan {
     /// The spans to summarise; [`check`] accepts them.
     pub spans: Vec<SeqRange>,
-    /// Earlier compactions whose spans are among them: the new summary has to say what theirs said.
+    /// The earlier compactions whose spans are among them: the new summary has to say what theirs said.
     pub replaces: Vec<Seq>,
+    /// The spans that no earlier summary stands for: what has to be read and added to those.
+    pub fresh: Vec<SeqRange>,
 }
 
 /// What to summarise so that the history fits: the oldest rounds between head and tail, up to the first boundary at which the
@@ -126,27 +128,25 @@ pub fn plan(outline: &[Heading], keep: Keep) -> Option<Plan> {
     let mut covered: BTreeSet<Seq> =
         replaces.iter().flat_map(|record| record.spans).flat_map(|span| within(outline, *span)).map(|heading| heading.seq).collect();
     let uncovered = outline.iter().filter(|heading| heading.visible() && !covered.contains(&heading.seq));
-    let mut left = uncovered.map(|heading| heading.bytes).fold(0, u64::saturating_add);
-    let summaries = replaces.iter().map(|record| record.bytes).fold(0, u64::saturating_add);
-    if left.saturating_add(summaries) <= keep.target {
-        return None;
-    }
+    let texts = uncovered.map(|heading| heading.bytes).chain(replaces.iter().map(|record| record.bytes));
+    let mut left = texts.fold(0, u64::saturating_add);
     let rounds = rounds(outline);
     let middle = keep.head..rounds.len().saturating_sub(keep.tail).max(keep.head);
-    let mut chosen = 0;
+    let mut chosen = BTreeSet::new();
     for round in rounds.get(middle).unwrap_or_default() {
         if left <= keep.target {
             break;
         }
         if round.settled && !covered.contains(&round.first()) {
-            covered.extend(&round.events);
+            chosen.extend(&round.events);
             left = left.saturating_sub(round.bytes);
-            chosen += 1;
         }
     }
+    let fresh = spans(outline, &chosen);
+    covered.append(&mut chosen);
     let spans = spans(outline, &covered);
     let replaces = replaces.iter().map(|record| record.seq).collect();
-    (chosen > 0 && spans.len() <= SPANS).then_some(Plan { spans, replaces })
+    (!fresh.is_empty() && spans.len() <= SPANS).then_some(Plan { spans, replaces, fresh })
 }
 
 /// What stays together.
