@@ -6,6 +6,9 @@ use serde::Serialize;
 use crate::event::{Body, Event};
 use crate::id::{Seq, SeqRange, Turn};
 
+#[cfg(test)]
+mod tests;
+
 /// What an image or other binary attachment counts for, in bytes of text: about 1,500 tokens, which is what providers
 /// make of one.
 const BINARY_ATTACHMENT: u64 = 6 << 10;

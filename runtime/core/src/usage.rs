@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::Prices;
 
+#[cfg(test)]
+mod tests;
+
 /// Picodollars: a millionth of a millionth of a US dollar. A `u64` holds 18 million dollars of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
