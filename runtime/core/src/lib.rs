@@ -1,6 +1,6 @@
-//! What Thetis decides, without doing anything: events and the fold over them, the tool barrier, repair of an interrupted
-//! turn, what a model request may hold, titles, usage and cost, policy. No IO, no clock, no randomness; also compiles to
-//! wasm, because the agent's SDK uses it.
+//! What Thetis decides, without doing anything: the events of a log and the fold over them, what a model request may hold,
+//! which calls run together, how an interrupted turn goes on, what a long history is cut down to, and what modes, budgets and
+//! bounds allow. No IO, no clock, no randomness; also compiles to wasm, because the agent's SDK uses it.
 
 pub mod barrier;
 pub mod budget;
