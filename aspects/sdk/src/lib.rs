@@ -38,6 +38,7 @@
 extern crate self as thetis_sdk;
 
 pub mod agent;
+pub mod http;
 pub mod schema;
 pub mod tool;
 

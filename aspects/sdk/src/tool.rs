@@ -50,7 +50,7 @@ pub struct Facts {
     pub name: &'static str,
     /// What it does and when to use it, for the model.
     pub description: &'static str,
-    /// Changes something outside the log; read-only modes withhold it.
+    /// Changes something outside the conversation; read-only modes withhold it.
     pub mutating: bool,
     /// May run beside its neighbours in the same message.
     pub parallel: bool,

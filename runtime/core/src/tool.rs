@@ -15,7 +15,7 @@ pub struct Manifest {
     pub description: String,
     /// JSON Schema of the arguments, an object.
     pub input_schema: serde_json::Value,
-    /// Changes something outside the log; read-only modes withhold it.
+    /// Changes something outside the conversation; read-only modes withhold it.
     pub mutating: bool,
     /// May run beside its neighbours in the same message.
     pub parallel: bool,

@@ -105,6 +105,8 @@ fn too_much_loses_its_middle() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     /// However long what was said, and however often digested: bounded, never blank, and it never panics.
     #[test]
     fn bounded(texts in prop::collection::vec(("\\PC{0,30}", 0..60_usize), 0..60)) {
