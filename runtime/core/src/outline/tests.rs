@@ -37,14 +37,20 @@ fn an_event_weighs_what_the_model_is_shown_of_it() {
     };
     check(Body::AssistantMessage(message), &expect!["Message { calls: 2, through: Seq(8) }, 21 bytes, visible: true"]);
     let (call, name, text) = ("call_1".to_owned(), "read".to_owned(), "seven b".to_owned());
-    check(Body::ToolResult(ToolResult { message: Seq(4), call, name, outcome: CallOutcome::Failed, text, full: None }), &expect![[r#"Answer { message: Seq(4), tool: "read" }, 7 bytes, visible: true"#]]);
+    check(
+        Body::ToolResult(ToolResult { message: Seq(4), call, name, outcome: CallOutcome::Failed, text, full: None }),
+        &expect![[r#"Answer { message: Seq(4), tool: "read" }, 7 bytes, visible: true"#]],
+    );
     let text = || Text { text: "12345".to_owned() };
     check(Body::Context(text()), &expect!["Shown, 5 bytes, visible: true"]);
     check(Body::TurnInterrupted(TurnInterrupted { attempt: 2, text: "12345".to_owned() }), &expect!["Shown, 5 bytes, visible: true"]);
     check(Body::Note(text()), &expect!["Hidden, 0 bytes, visible: false"]);
     check(Body::CancelRequested(CancelRequested { source: Source::Api }), &expect!["Hidden, 0 bytes, visible: false"]);
     let spans = vec![SeqRange { first: Seq(3), last: Seq(4) }];
-    check(Body::Compaction(Compaction { spans, summary: "short".to_owned() }), &expect!["Compaction { spans: [SeqRange { first: Seq(3), last: Seq(4) }] }, 5 bytes, visible: false"]);
+    check(
+        Body::Compaction(Compaction { spans, summary: "short".to_owned() }),
+        &expect!["Compaction { spans: [SeqRange { first: Seq(3), last: Seq(4) }] }, 5 bytes, visible: false"],
+    );
 }
 
 #[test]
