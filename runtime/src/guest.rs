@@ -16,7 +16,7 @@ use thetis_core::settings::{AspectKind, Grants};
 use thetis_core::tool::Manifest;
 use tokio::sync::Semaphore;
 use wasmtime::Store;
-use wasmtime::component::Instance;
+use wasmtime::component::{Component, Instance};
 
 pub use self::ctx::Ctx;
 use self::loaded::{Guest, Loaded};
@@ -25,6 +25,8 @@ pub use crate::bindings::exports::thetis::grip::agent::{Ending, Turn};
 use crate::bindings::exports::thetis::grip::tool;
 pub use crate::bindings::thetis::grip::tools::Description;
 use crate::engine::Engine;
+use crate::host::http::allow::{self, Allow};
+use crate::host::http::{Client, Egress};
 use crate::limits::{Bounds, Slice};
 use crate::turn::Session;
 
@@ -85,6 +87,9 @@ pub enum Unfit {
     /// It is made for something else, or asks for too much.
     #[error("the component does not fit its aspect")]
     World(#[source] check::Error),
+    /// Its grant names a host that is none.
+    #[error("read the hosts that the component may reach")]
+    Egress(#[source] allow::Invalid),
     /// Its interfaces have the right names and other types.
     #[error("the component's interfaces are not those of this host")]
     Types(#[source] wasmtime::Error),
@@ -100,6 +105,7 @@ struct Shared {
     engine: Engine,
     artifacts: Artifacts,
     source: Source,
+    client: Arc<Client>,
     loaded: Loaded,
     agents: Semaphore,
     tools: Semaphore,
@@ -115,6 +121,7 @@ impl Guests {
                 engine,
                 artifacts,
                 source,
+                client: Arc::default(),
                 loaded: Loaded::new(places.loaded),
                 agents: permits(places.agents),
                 tools: permits(places.tools),
@@ -127,8 +134,7 @@ impl Guests {
     pub async fn admit(&self, component: Bytes, kind: AspectKind, grants: &Grants) -> Result<Digest, Unfit> {
         let digest = Digest::of(&component);
         let component = self.shared.artifacts.admit(component).await.map_err(Unfit::Artifact)?;
-        check::check(&self.shared.engine, &component, kind, grants).map_err(Unfit::World)?;
-        Guest::link(&self.shared.engine, &component, kind, grants).map_err(Unfit::Types)?;
+        self.shared.link(&component, kind, grants)?;
         Ok(digest)
     }
 
@@ -238,7 +244,7 @@ impl Shared {
         let places = if turn.is_some() { &self.agents } else { &self.tools };
         // Never closed, so never an error; were it one, the pool still refuses what does not fit.
         let _place = places.acquire().await.ok();
-        let mut store = self.store(Ctx::new(bounds, turn), bounds);
+        let mut store = self.store(Ctx::new(bounds, Arc::clone(&guest.egress), turn), bounds);
         let called = tokio::time::timeout(bounds.budget, async {
             let instance = guest.instance.instantiate_async(&mut store).await?;
             call(&mut store, &instance, guest).await
@@ -254,8 +260,14 @@ impl Shared {
     async fn load(&self, target: Target<'_>) -> Result<Guest, Unfit> {
         let fetch = (self.source)(target.component);
         let component = self.artifacts.load(target.component, fetch).await.map_err(Unfit::Artifact)?;
-        check::check(&self.engine, &component, target.kind, target.grants).map_err(Unfit::World)?;
-        Guest::link(&self.engine, &component, target.kind, target.grants).map_err(Unfit::Types)
+        self.link(&component, target.kind, target.grants)
+    }
+
+    fn link(&self, component: &Component, kind: AspectKind, grants: &Grants) -> Result<Guest, Unfit> {
+        check::check(&self.engine, component, kind, grants).map_err(Unfit::World)?;
+        let allow = Allow::parse(&grants.egress).map_err(Unfit::Egress)?;
+        let egress = Egress::new(Arc::clone(&self.client), allow);
+        Guest::link(&self.engine, component, kind, grants, egress).map_err(Unfit::Types)
     }
 
     fn store(&self, ctx: Ctx, bounds: &Bounds) -> Store<Ctx> {

@@ -1,8 +1,11 @@
 //! What one call's store holds: the state of every capability, for this call only. Nothing here outlives the call but
 //! the turn's session, which goes back to whoever made the call.
 
+use std::sync::Arc;
+
 use wasmtime::component::ResourceTable;
 
+use crate::host::http::{self, Egress};
 use crate::host::wasi;
 use crate::limits::{Bounds, Held, Slice};
 use crate::turn::Session;
@@ -13,14 +16,22 @@ pub struct Ctx {
     held: Held,
     slice: Slice,
     wasi: wasi::State,
+    http: http::State,
     turn: Option<Box<Session>>,
 }
 
 impl Ctx {
-    pub(super) fn new(bounds: &Bounds, turn: Option<Box<Session>>) -> Self {
+    pub(super) fn new(bounds: &Bounds, egress: Arc<Egress>, turn: Option<Box<Session>>) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(bounds.handles);
-        Self { table, held: Held::new(bounds), slice: Slice::new(bounds), wasi: wasi::State::new(bounds.printed), turn }
+        Self {
+            table,
+            held: Held::new(bounds),
+            slice: Slice::new(bounds),
+            wasi: wasi::State::new(bounds.printed),
+            http: http::State::new(egress),
+            turn,
+        }
     }
 
     /// The way of every host function to its state: it notes that the guest called the host.
@@ -45,6 +56,10 @@ impl Ctx {
 
     pub(crate) fn wasi_and_table(&mut self) -> (&mut wasi::State, &mut ResourceTable) {
         (&mut self.wasi, &mut self.table)
+    }
+
+    pub(crate) fn http_and_table(&mut self) -> (&mut http::State, &mut ResourceTable) {
+        (&mut self.http, &mut self.table)
     }
 
     pub(crate) fn held(&mut self) -> &mut Held {

@@ -14,11 +14,13 @@ use super::{Ctx, Target};
 use crate::bindings::exports::thetis::grip::{agent, tool};
 use crate::engine::Engine;
 use crate::host;
+use crate::host::http::Egress;
 
 /// A component that is linked: instantiating it is all that is left.
 pub(super) struct Guest {
     pub(super) instance: InstancePre<Ctx>,
     exports: Exports,
+    pub(super) egress: Arc<Egress>,
 }
 
 /// Where the functions are that the host calls.
@@ -28,8 +30,14 @@ enum Exports {
 }
 
 impl Guest {
-    /// Links `component` as a guest of this kind with these grants.
-    pub(super) fn link(engine: &Engine, component: &Component, kind: AspectKind, grants: &Grants) -> wasmtime::Result<Self> {
+    /// Links `component` as a guest of this kind with these grants, of which `egress` is what the hosts came to.
+    pub(super) fn link(
+        engine: &Engine,
+        component: &Component,
+        kind: AspectKind,
+        grants: &Grants,
+        egress: Egress,
+    ) -> wasmtime::Result<Self> {
         let mut linker = Linker::new(engine.wasmtime());
         host::link(&mut linker, kind, grants)?;
         let instance = linker.instantiate_pre(component)?;
@@ -38,7 +46,7 @@ impl Guest {
             AspectKind::Tool => Exports::Tool(tool::GuestIndices::new(&instance)?),
             AspectKind::Gateway => wasmtime::bail!("gateways have no world yet"),
         };
-        Ok(Self { instance, exports })
+        Ok(Self { instance, exports, egress: Arc::new(egress) })
     }
 
     pub(super) fn agent(&self, store: &mut Store<Ctx>, instance: &Instance) -> wasmtime::Result<agent::Guest> {

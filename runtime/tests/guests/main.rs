@@ -1,0 +1,5 @@
+//! Guests that a real engine runs, compiled by the real compiling process: good ones, hostile ones, and what is left
+//! after them.
+
+mod fixture;
+mod hostile;
