@@ -43,9 +43,9 @@ pub enum Error {
         /// What is wrong with it, for people.
         reason: String,
     },
-    /// The compiler used up its processor time, memory or patience on it.
-    #[error("compiling the component takes more than it may ({ending})")]
-    TooExpensive {
+    /// The compiling process used up its processor time, memory or our patience on it, or broke.
+    #[error("the component cannot be compiled ({ending})")]
+    NotCompiled {
         /// How the compiling process ended.
         ending: String,
     },
@@ -96,7 +96,7 @@ impl Error {
     /// Whether the component itself is to blame, so that trying again is useless.
     #[must_use]
     pub const fn is_final(&self) -> bool {
-        matches!(self, Self::TooLarge { .. } | Self::NotAComponent | Self::Invalid { .. } | Self::TooExpensive { .. })
+        matches!(self, Self::TooLarge { .. } | Self::NotAComponent | Self::Invalid { .. } | Self::NotCompiled { .. })
     }
 }
 

@@ -26,7 +26,7 @@ const MEMORY_BYTES: u64 = 3 << 30;
 /// Processor time of the compiling process, in seconds; all its threads count.
 const PROCESSOR_SECONDS: u64 = 120;
 
-/// Patience with the compiling process, whatever it is doing.
+/// Patience with the compiling process where its owner has no other.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Threads that it compiles with. Each costs address space.
@@ -43,13 +43,20 @@ const MAX_REASON_BYTES: u64 = 4 << 10;
 pub struct Compiler {
     program: PathBuf,
     arguments: Vec<OsString>,
+    patience: Duration,
 }
 
 impl Compiler {
     /// `program` with `arguments` calls [`run`] and nothing else.
     #[must_use]
     pub const fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
-        Self { program, arguments }
+        Self { program, arguments, patience: PATIENCE }
+    }
+
+    /// Waits for at most this long, whatever the process is doing.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The code of the component that `bytes` are, for an engine like `engine`.
@@ -61,13 +68,13 @@ impl Compiler {
             return Err(Error::NotAComponent);
         }
         let compatibility = compatibility(engine);
-        let done = tokio::time::timeout(PATIENCE, self.exchange(bytes)).await;
-        let done = done.map_err(|_| Error::TooExpensive { ending: format!("{} s", PATIENCE.as_secs()) })?;
+        let done = tokio::time::timeout(self.patience, self.exchange(bytes)).await;
+        let done = done.map_err(|_| Error::NotCompiled { ending: format!("no answer in {:?}", self.patience) })?;
         let Answer { status, mut code, reason } = done.map_err(Error::Run)?;
         match status.code() {
             Some(0) => {}
             Some(code) if code == i32::from(EXIT_INVALID) => return Err(Error::Invalid { reason }),
-            _ => return Err(Error::TooExpensive { ending: status.to_string() }),
+            _ => return Err(Error::NotCompiled { ending: status.to_string() }),
         }
         // The code comes first and the engine's name last, so that taking it off moves nothing.
         let end = code.len().checked_sub(compatibility.as_bytes().len()).ok_or(Error::OtherVersion)?;

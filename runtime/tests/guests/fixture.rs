@@ -114,7 +114,7 @@ pub fn echo() -> Vec<u8> {
 pub struct Host {
     pub engine: Engine,
     pub guests: Guests,
-    pub folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     known: Arc<Mutex<Vec<Bytes>>>,
 }
 
@@ -142,7 +142,7 @@ impl Host {
             })
         };
         let guests = Guests::new(engine.clone(), artifacts, source, &places);
-        Self { engine, guests, folder, known }
+        Self { engine, guests, known, _folder: folder }
     }
 
     pub fn know(&self, component: Vec<u8>) -> Digest {

@@ -1,5 +1,9 @@
 //! Guests that a real engine runs, compiled by the real compiling process: good ones, hostile ones, and what is left
 //! after them.
 
+mod artifacts;
+mod canary;
+mod cancel;
 mod fixture;
 mod hostile;
+mod imports;
