@@ -65,8 +65,8 @@ impl Assembler {
         self.ended
     }
 
-    /// The reply, if it is whole.
-    pub fn reply(self, prices: &Prices) -> Option<Reply> {
+    /// The reply of the model that the wire calls `model`, if it is whole.
+    pub fn reply(self, model: &str, prices: &Prices) -> Option<Reply> {
         let finish = self.finish?;
         // What a filter cut off may look complete, so nothing of it is run.
         let calls = if finish == Finish::Filtered { Vec::new() } else { self.calls.finish() };
@@ -76,7 +76,7 @@ impl Assembler {
             Finish::Calls => Finish::Stop,
             other => other,
         };
-        Some(Reply { text: self.text, reasoning: self.reasoning.finish(), calls, finish, usage: usage::read(&self.usage, prices) })
+        Some(Reply { text: self.text, reasoning: self.reasoning.finish(model), calls, finish, usage: usage::read(&self.usage, prices) })
     }
 
     fn piece(&mut self, piece: Piece<'_>, size: usize, delta: &mut impl FnMut(Delta<'_>)) -> Result<(), Error> {

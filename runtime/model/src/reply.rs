@@ -23,7 +23,7 @@ pub struct Reply {
     /// What the model said; may be empty.
     pub text: String,
     /// A JSON object of what has to go back unchanged with this message: `reasoning_details`, `reasoning_content` or
-    /// `reasoning`, as the provider named it.
+    /// `reasoning`, as the provider named it; and `model`, the wire id of the one model that takes it back.
     pub reasoning: Option<Value>,
     /// The calls it asks for, at most [`crate::wire::CALLS`], in order; their ids are unique and not empty.
     pub calls: Vec<ToolCall>,

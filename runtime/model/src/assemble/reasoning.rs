@@ -37,12 +37,12 @@ impl Reasoning {
         }
     }
 
-    /// The object that the log keeps.
-    pub(super) fn finish(self) -> Option<Value> {
+    /// The object that the log keeps. It says whose thoughts these are: another model would refuse them.
+    pub(super) fn finish(self, model: &str) -> Option<Value> {
         if !self.details.is_empty() {
-            return Some(json!({ "reasoning_details": self.details }));
+            return Some(json!({ "model": model, "reasoning_details": self.details }));
         }
-        self.plain.map(|(member, text)| json!({ member: text }))
+        self.plain.map(|(member, text)| json!({ "model": model, member: text }))
     }
 }
 

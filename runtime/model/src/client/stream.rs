@@ -41,7 +41,7 @@ impl Client {
             self.streamed(response, deadline, &mut assembler, delta).await?;
         }
         // Both ways end with an error unless the reply is whole.
-        assembler.reply(&request.model.prices).ok_or(Error::Cut(None))
+        assembler.reply(&request.model.wire_id, &request.model.prices).ok_or(Error::Cut(None))
     }
 
     /// Reads events until the stream says that it is over, or ends, or breaks.

@@ -76,7 +76,7 @@ pub(super) fn messages<'a>(request: &Request<'a>, parts: bool) -> Result<Vec<Mes
     for placed in placed(request.history)? {
         match placed {
             Placed::Input(event) => messages.extend(input(event, request, parts)?),
-            Placed::Assistant { seq, message, results } => answer(seq, message, &results, &mut ids, parts, &mut messages)?,
+            Placed::Assistant { seq, message, results } => messages.extend(answer(seq, message, &results, &mut ids, request, parts)?),
         }
     }
     Ok(messages)
@@ -170,12 +170,12 @@ fn answer<'a>(
     message: &'a AssistantMessage,
     results: &[Option<&'a ToolResult>],
     ids: &mut CallIds<'a>,
+    request: &Request<'a>,
     parts: bool,
-    messages: &mut Vec<Message<'a>>,
-) -> Result<(), Error> {
+) -> Result<Vec<Message<'a>>, Error> {
     let said = (!message.text.trim().is_empty()).then_some(message.text.as_str());
     if said.is_none() && message.calls.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut tool_calls = Vec::with_capacity(message.calls.len());
     let mut answers = Vec::with_capacity(message.calls.len());
@@ -185,14 +185,16 @@ fn answer<'a>(
         tool_calls.push(Call::new(id.clone(), call));
         answers.push(Message::Tool { tool_call_id: id, content: Content::of(vec![Part::text(text::result(result))], parts) });
     }
-    messages.push(Message::Assistant { content: said, tool_calls, reasoning: reasoning(message) });
-    messages.append(&mut answers);
-    Ok(())
+    let reasoning = reasoning(message, &request.model.wire_id);
+    let asked = Message::Assistant { content: said, tool_calls, reasoning };
+    Ok(std::iter::once(asked).chain(answers).collect())
 }
 
-/// What has to go back with the message, and nothing that would overwrite its other members.
-fn reasoning(message: &AssistantMessage) -> Map<String, Value> {
-    let members = message.reasoning.as_ref().and_then(Value::as_object).into_iter().flatten();
+/// What has to go back with the message, if `model` is the one that thought it, and nothing that would overwrite its other
+/// members.
+fn reasoning(message: &AssistantMessage, model: &str) -> Map<String, Value> {
+    let ours = |reasoning: &&Value| reasoning.get("model").and_then(Value::as_str) == Some(model);
+    let members = message.reasoning.as_ref().filter(ours).and_then(Value::as_object).into_iter().flatten();
     members.filter(|(name, _)| REASONING.contains(&name.as_str())).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
