@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::Url;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -112,15 +113,12 @@ impl Client {
         deadline: Instant,
         delta: &mut impl FnMut(Delta<'_>),
     ) -> Result<Reply, Error> {
-        let url = format!("{}/chat/completions", request.model.base_url.trim_end_matches('/'));
-        let mut post = self.http.post(&url).header(CONTENT_TYPE, "application/json").body(body);
+        let mut post = self.http.post(address(&request.model.base_url)?).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = key {
             post = post.header(AUTHORIZATION, key.bearer());
         }
-        let post = post.build().map_err(|cause| Error::Address { url: excerpt(&url, 200), cause })?;
-        let response = match tokio::time::timeout_at(self.patience(deadline), self.http.execute(post)).await {
+        let response = match tokio::time::timeout_at(self.patience(deadline), post.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(cause)) if cause.is_builder() => return Err(Error::Address { url: excerpt(&url, 200), cause }),
             Ok(Err(cause)) => return Err(Error::Unreachable(cause.without_url())),
             Err(_) => return Err(self.silent(deadline)),
         };
@@ -159,6 +157,19 @@ impl Client {
     fn silent(&self, deadline: Instant) -> Error {
         if Instant::now() >= deadline { Error::Deadline } else { Error::Stalled(self.options.silence) }
     }
+}
+
+/// Where completions are asked for.
+fn address(base_url: &str) -> Result<Url, Error> {
+    let wrong = |reason: String| Error::Address { url: excerpt(base_url, 200), reason };
+    let mut url = Url::parse(base_url).map_err(|cause| wrong(cause.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("neither http nor https".to_owned()));
+    }
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(["chat", "completions"]);
+    }
+    Ok(url)
 }
 
 /// A header's value, as far as it is text; bounded.

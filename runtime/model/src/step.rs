@@ -14,13 +14,12 @@ pub enum Error {
     #[error("the model wants a key and there is none: name a Secret in the Model")]
     NoKey,
     /// The base URL cannot be used.
-    #[error("the model's base URL {url:?} is not one: correct the Model")]
+    #[error("the model's base URL {url:?} is not one ({reason}): correct the Model")]
     Address {
         /// As the Model has it.
         url: String,
         /// What is wrong with it.
-        #[source]
-        cause: reqwest::Error,
+        reason: String,
     },
     /// The endpoint does not accept the key (401, 403).
     #[error("the model endpoint does not accept the key ({status}): {message:?}; put a valid one in the Model's Secret")]
@@ -70,7 +69,7 @@ pub enum Error {
         /// The provider's words.
         message: String,
     },
-    /// No connection.
+    /// No connection, or one that broke before an answer came.
     #[error("the model endpoint cannot be reached: check the Model's base URL and the way out of this network")]
     Unreachable(#[source] reqwest::Error),
     /// The stream ended before the reply did.

@@ -28,7 +28,11 @@ pub(super) fn bytes(answer: &Answer, include_usage: bool, fault: Option<&Fault>)
                 tokio::time::sleep(Duration::from_millis(milliseconds)).await;
                 None
             }
-            Act::Break => Some(Err(Error::other("the script breaks the connection here"))),
+            Act::Break => {
+                // What was sent before goes out while the body waits.
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                Some(Err(Error::other("the script breaks the connection here")))
+            }
             Act::Hang => std::future::pending().await,
         }
     })
