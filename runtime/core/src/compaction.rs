@@ -111,7 +111,7 @@ pub struct Keep {
 pub struct Plan {
     /// The spans to summarise; [`check`] accepts them.
     pub spans: Vec<SeqRange>,
-    /// The earlier compactions whose spans are among them: the new summary has to say what theirs said.
+    /// The earlier compactions whose spans are among them, oldest first: the new summary has to say what theirs said.
     pub replaces: Vec<Seq>,
     /// The spans that no earlier summary stands for: what has to be read and added to those.
     pub fresh: Vec<SeqRange>,
@@ -145,7 +145,7 @@ pub fn plan(outline: &[Heading], keep: Keep) -> Option<Plan> {
     let fresh = spans(outline, &chosen);
     covered.append(&mut chosen);
     let spans = spans(outline, &covered);
-    let replaces = replaces.iter().map(|record| record.seq).collect();
+    let replaces = replaces.iter().rev().map(|record| record.seq).collect();
     (!fresh.is_empty() && spans.len() <= SPANS).then_some(Plan { spans, replaces, fresh })
 }
 

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use crate::compaction::{Keep, plan};
+use crate::compaction::{self, Keep, plan};
 use crate::event::{
     AssistantMessage, Body, CallOutcome, CancelRequested, Compaction, Event, Finish, Source, Text, Timestamp, ToolCall, ToolResult,
     TurnEnd, TurnInterrupted, TurnStart, TurnStatus, Used, UserMessage,
 };
 use crate::fold::{Session, Violation};
-use crate::id::{Digest, Seq};
+use crate::id::{Digest, Seq, SeqRange};
 use crate::tool::TODO;
 use crate::usage::Usage;
 
@@ -23,7 +23,8 @@ pub struct Log {
 
 impl Log {
     /// `u`ser message, `x` cancel, `[` start, `]` end, `.` message, `1`-`9` message with so many calls, `t` message that calls
-    /// `TodoWrite`, `r`esult of the first open call, `c`ontext, `n`ote, `!` interrupted, `k` compaction of what [`plan`] finds.
+    /// `TodoWrite`, `r`esult of the first open call, `c`ontext, `n`ote, `!` interrupted, `k` compaction of what [`plan`] finds,
+    /// `K` compaction of the newest text or round that may be summarised.
     /// `~` before a message: its request had not held the input right before it.
     pub fn of(script: &str) -> Self {
         let mut log = Self { bytes: 10, ..Self::default() };
@@ -56,9 +57,25 @@ impl Log {
                 let Some(plan) = plan(self.session.outline(), Keep { head: 1, tail: 1, target: 0 }) else { return };
                 Body::Compaction(Compaction { spans: plan.spans, summary: "s".repeat(5) })
             }
+            'K' => {
+                let Some(spans) = self.newest_round() else { return };
+                Body::Compaction(Compaction { spans, summary: "s".repeat(5) })
+            }
             other => panic!("no event is written {other:?}"),
         };
         self.add(body).unwrap();
+    }
+
+    fn newest_round(&self) -> Option<Vec<SeqRange>> {
+        let round = |first: Seq| {
+            let belongs = |event: &&Event| event.seq == first || matches!(&event.body, Body::ToolResult(result) if result.message == first);
+            self.events.iter().filter(belongs).map(|event| SeqRange { first: event.seq, last: event.seq }).collect()
+        };
+        let may_stand = |spans: &Vec<SeqRange>| {
+            let compaction = Compaction { spans: spans.clone(), summary: "s".to_owned() };
+            compaction::check(self.session.outline(), &compaction).is_ok()
+        };
+        self.events.iter().rev().map(|event| round(event.seq)).find(may_stand)
     }
 
     /// The event as it would stand at the end of the log.
@@ -116,7 +133,7 @@ impl Log {
             for (choice, bytes) in choices {
                 let moves = match (log.session.current(), log.session.open()) {
                     (None, _) => &["u", "u", "x", "[", "[", "["][..],
-                    (Some(_), []) => &["u", "x", ".", "~.", "u~.", "1", "2", "u~3", "t", "c", "n", "!", "k", "k", "]"][..],
+                    (Some(_), []) => &["u", "x", ".", "~.", "u~.", "1", "2", "u~3", "t", "c", "n", "!", "k", "k", "K", "]"][..],
                     (Some(_), _) => &["r", "r", "r", "r", "r", "u", "x", "c", "n"][..],
                 };
                 log.bytes = bytes;

@@ -53,6 +53,7 @@ fn unfinished_rounds_and_the_latest_todo_list_stay() {
 fn a_new_summary_takes_in_the_one_before_it() {
     planned("u[..1r.k..", 1, 1, 0, &expect!["4-9 from [Seq(8)] and 7-9"]);
     planned("u[..1r.k..", 1, 1, 45, &expect!["4-7 from [Seq(8)] and 7-7"]);
+    planned("u[..K.K..", 1, 1, 0, &expect!["4-8 from [Seq(5), Seq(7)] and 8-8"]);
     planned("u[..1r.k", 1, 1, 0, &expect!["nothing"]);
 }
 
@@ -70,6 +71,7 @@ fn what_the_host_asks_of_a_compaction() {
     refused(&[(2, 6)], "s", &expect!["stands"]);
     refused(&[(3, 6)], " \n", &expect!["the summary is blank"]);
     refused(&[(3, 6)], &"x".repeat(SUMMARY_BYTES + 1), &expect!["the summary has 65537 bytes; 65536 are allowed"]);
+    refused(&[(3, 6)], &"x".repeat(SUMMARY_BYTES), &expect!["stands"]);
     refused(&[], "s", &expect!["it names 0 spans; 1 to 4096 are allowed"]);
     refused(&[(6, 3)], "s", &expect!["span 6..=3 is reversed, leaves the log, or does not come after the one before it"]);
     refused(&[(0, 2)], "s", &expect!["span 0..=2 is reversed, leaves the log, or does not come after the one before it"]);
@@ -86,6 +88,17 @@ fn what_the_host_asks_of_a_compaction() {
         "s",
         &expect!["span 8..=18446744073709551615 is reversed, leaves the log, or does not come after the one before it"],
     );
+}
+
+#[test]
+fn spans_are_bounded() {
+    let log = Log::of(&format!("u[{}", ".u".repeat(SPANS + 1)));
+    let spans = |count: u64| (0..count).map(|n| SeqRange { first: Seq(3 + 2 * n), last: Seq(3 + 2 * n) }).collect();
+    let verdict = |count| check(log.session.outline(), &Compaction { spans: spans(count), summary: "s".to_owned() });
+    assert_eq!(verdict(SPANS as u64), Ok(()));
+    assert_eq!(verdict(SPANS as u64 + 1), Err(Error::Spans(SPANS + 1)));
+    assert_eq!(plan(log.session.outline(), Keep { head: 0, tail: 1, target: 0 }).map(|plan| plan.spans.len()), Some(SPANS));
+    assert_eq!(plan(log.session.outline(), Keep { head: 0, tail: 0, target: 0 }), None);
 }
 
 /// What the usual history shows of the log, in bytes, summaries aside.

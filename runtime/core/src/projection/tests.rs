@@ -70,6 +70,27 @@ fn a_summary_stands_where_its_first_span_was() {
     shown(script, "1-5 k15 9 12-14", &expect!["item 1: event 15 is not a compaction"]);
 }
 
+/// The usual history of the log `script`.
+fn usual(script: &str, expected: &Expect) {
+    let item = |item: Item| match item {
+        Item::Events(range) => format!("{}-{}", range.first, range.last),
+        Item::Compaction(seq) => format!("k{seq}"),
+    };
+    expected.assert_eq(&history(Log::of(script).session.outline()).into_iter().map(item).collect::<Vec<_>>().join(" "));
+}
+
+#[test]
+fn a_compaction_is_in_force_until_a_newer_one_overlaps_it() {
+    usual("u[..", &expect!["1-4"]);
+    usual("u[...K", &expect!["1-4 k6 6-6"]);
+    usual("u[..K.K", &expect!["1-3 k5 5-5 k7 7-7"]);
+    usual("u[..KK", &expect!["1-3 k6 5-6"]);
+    usual("u[..K.Kk..", &expect!["1-3 k5 5-5 k7 7-9"]);
+    usual("u[..k..K", &expect!["1-5 k7 7-7"]);
+    usual("u[1ru.K", &expect!["1-5 k7 7-7"]);
+    usual("u[1urK", &expect!["1-2 k6 4-4 6-6"]);
+}
+
 #[test]
 fn every_event_is_covered_once_and_in_order() {
     shown("u[.u", "", &expect!["event 1 is not covered"]);
@@ -81,6 +102,7 @@ fn every_event_is_covered_once_and_in_order() {
     shown("u[.u", "1-3 3-4", &expect!["event 3 is covered twice"]);
     shown("u[.u", "3-4 1-2", &expect!["item 1 begins at event 1, not after the item in front of it"]);
     shown("u[.u", "1-4 1-4", &expect!["item 1 begins at event 1, not after the item in front of it"]);
+    shown("u[.u", "1 2 3 4 5", &expect!["item 4: 5..=5 is reversed or leaves the log, which ends at 4"]);
     shown("u[.u", "4-1", &expect!["item 0: 4..=1 is reversed or leaves the log, which ends at 4"]);
     shown("u[.u", "0-4", &expect!["item 0: 0..=4 is reversed or leaves the log, which ends at 4"]);
     shown("u[.u", "1-5", &expect!["item 0: 1..=5 is reversed or leaves the log, which ends at 4"]);
