@@ -26,9 +26,10 @@ fn check(script: &str, asks: &[Ask], expected: &Expect) {
         .iter()
         .map(|ask| match plan(&script, &mut state, ask) {
             Ok(Plan { rule, answer, fault }) => {
-                let calls: String = answer.calls.iter().map(|call| format!(" {}:{}{:?}", call.id, call.name, call.arguments)).collect();
+                let calls: Vec<String> =
+                    answer.calls.iter().map(|call| format!(" {}:{}{:?}", call.id, call.name, call.arguments)).collect();
                 let fault = fault.map(|fault| format!(" {fault:?}")).unwrap_or_default();
-                format!("{rule:?} {:?}{calls} {}{fault}\n", answer.text, answer.finish)
+                format!("{rule:?} {:?}{} {}{fault}\n", answer.text, calls.concat(), answer.finish)
             }
             Err(refusal) => format!("{} {}\n", refusal.status, refusal.message),
         })
@@ -105,9 +106,9 @@ fn a_model_that_the_script_does_not_name_does_not_exist() {
     check(
         "models: [mock/other]",
         &[ask("x", Last::User, 1)],
-        &expect![[r#"
-        400 mock/echo is not a valid model ID
-    "#]],
+        &expect![[r"
+            400 mock/echo is not a valid model ID
+        "]],
     );
 }
 

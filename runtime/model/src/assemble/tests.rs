@@ -7,15 +7,15 @@ const PRICES: Prices = Prices { input: 3_000_000, cache_read: 300_000, cache_wri
 
 fn assemble(events: &[Value]) -> (String, Result<Option<Reply>, Error>) {
     let mut assembler = Assembler::default();
-    let mut deltas = String::new();
+    let mut deltas = Vec::new();
     for event in events {
         let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
-        let taken = assembler.event(data.as_bytes(), &mut |delta| deltas.push_str(&format!("{delta:?} ")));
+        let taken = assembler.event(data.as_bytes(), &mut |delta| deltas.push(format!("{delta:?}")));
         if let Err(error) = taken {
-            return (deltas, Err(error));
+            return (deltas.join(" "), Err(error));
         }
     }
-    (deltas, Ok(assembler.reply("m", &PRICES)))
+    (deltas.join(" "), Ok(assembler.reply("m", &PRICES)))
 }
 
 #[track_caller]
@@ -23,14 +23,14 @@ fn check(events: &[Value], expected: &Expect) {
     let (deltas, outcome) = assemble(events);
     let outcome = match outcome {
         Ok(Some(reply)) => {
-            let calls: String = reply.calls.iter().map(|call| format!("\n  {} {} {}", call.id, call.name, call.arguments)).collect();
+            let calls: Vec<String> = reply.calls.iter().map(|call| format!("\n  {} {} {}", call.id, call.name, call.arguments)).collect();
             let reasoning = reply.reasoning.map(|reasoning| format!("\n  {reasoning}")).unwrap_or_default();
-            format!("{:?} {:?}{calls}{reasoning}", reply.text, reply.finish)
+            format!("{:?} {:?}{}{reasoning}", reply.text, reply.finish, calls.concat())
         }
         Ok(None) => "not whole".to_owned(),
         Err(error) => error.to_string(),
     };
-    expected.assert_eq(&format!("{}\n{outcome}", deltas.trim_end()));
+    expected.assert_eq(&format!("{deltas}\n{outcome}"));
 }
 
 fn delta(delta: &Value) -> Value {

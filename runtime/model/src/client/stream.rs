@@ -103,3 +103,6 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 use super::*;
 
-const LONG: Duration = Duration::from_secs(3600);
+const LONG: Duration = Duration::from_hours(1);
 
 fn limited(after: Option<u64>) -> Error {
     Error::RateLimited { after: after.map(Duration::from_secs), message: String::new() }

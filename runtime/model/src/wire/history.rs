@@ -177,15 +177,18 @@ fn answer<'a>(
     if said.is_none() && message.calls.is_empty() {
         return Ok(Vec::new());
     }
+    let mut reasoning = reasoning(message, &request.model.wire_id);
     let mut tool_calls = Vec::with_capacity(message.calls.len());
     let mut answers = Vec::with_capacity(message.calls.len());
     for (index, (call, result)) in message.calls.iter().zip(results).enumerate() {
         let result = result.ok_or_else(|| Error::CallUnanswered { message: seq, call: call.id.clone() })?;
         let id = ids.next(seq, index, &call.id);
+        if id != call.id {
+            rename(&mut reasoning, &call.id, &id);
+        }
         tool_calls.push(Call::new(id.clone(), call));
         answers.push(Message::Tool { tool_call_id: id, content: Content::of(vec![Part::text(text::result(result))], parts) });
     }
-    let reasoning = reasoning(message, &request.model.wire_id);
     let asked = Message::Assistant { content: said, tool_calls, reasoning };
     Ok(std::iter::once(asked).chain(answers).collect())
 }
@@ -196,6 +199,15 @@ fn reasoning(message: &AssistantMessage, model: &str) -> Map<String, Value> {
     let ours = |reasoning: &&Value| reasoning.get("model").and_then(Value::as_str) == Some(model);
     let members = message.reasoning.as_ref().filter(ours).and_then(Value::as_object).into_iter().flatten();
     members.filter(|(name, _)| REASONING.contains(&name.as_str())).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Some vendors sign the thought before a call under the call's id: where the id is replaced, the signature follows it.
+fn rename(reasoning: &mut Map<String, Value>, from: &str, to: &str) {
+    for detail in reasoning.get_mut("reasoning_details").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(id) = detail.get_mut("id").filter(|id| *id == from) {
+            *id = to.into();
+        }
+    }
 }
 
 impl<'a> Call<'a> {

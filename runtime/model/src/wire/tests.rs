@@ -75,10 +75,14 @@ fn written(
     Ok(serde_json::from_slice(&body(&request)?).unwrap())
 }
 
+fn one_a_line(values: &Value) -> String {
+    values.as_array().unwrap().iter().flat_map(|value| [value.to_string(), "\n".to_owned()]).collect()
+}
+
 /// The messages, one to a line.
 fn lines(cache: CacheVendor, system: &[&str], history: &[Event]) -> String {
     match written(&model(cache), system, &[], history, &BTreeMap::new()) {
-        Ok(body) => body["messages"].as_array().unwrap().iter().map(|message| format!("{message}\n")).collect(),
+        Ok(body) => one_a_line(&body["messages"]),
         Err(error) => format!("{error}\n"),
     }
 }
@@ -215,9 +219,9 @@ fn what_a_model_never_sees_is_left_out() {
     );
     check(
         &[says(4, 3, "", &[])],
-        &expect![[r#"
-        the history holds nothing that the model could see
-    "#]],
+        &expect![[r"
+            the history holds nothing that the model could see
+        "]],
     );
 }
 
@@ -305,6 +309,24 @@ fn reasoning_goes_back_as_it_came_and_overwrites_nothing() {
 }
 
 #[test]
+fn a_signature_follows_the_call_whose_id_is_replaced() {
+    let mut history = [
+        says(2, 1, "", &[call("tool_0", "fetch", "{}")]),
+        result(3, 2, "tool_0", CallOutcome::Answered, "x"),
+        says(4, 3, "", &[call("tool_0", "fetch", "{}")]),
+        result(5, 4, "tool_0", CallOutcome::Answered, "y"),
+    ];
+    for event in &mut history {
+        if let Body::AssistantMessage(message) = &mut event.body {
+            message.reasoning = Some(json!({ "model": "mock/echo", "reasoning_details": [{ "id": "tool_0", "data": "signed" }] }));
+        }
+    }
+    let body = written(&model(CacheVendor::Implicit), &[], &[], &history, &BTreeMap::new()).unwrap();
+    let signed = [0, 2].map(|message| body["messages"][message]["reasoning_details"][0]["id"].clone());
+    assert_eq!(signed, ["tool_0", "call_4_0"]);
+}
+
+#[test]
 fn another_models_reasoning_does_not_go_out() {
     let mut history = [user(1, "hello"), says(2, 1, "Hm.", &[])];
     let Body::AssistantMessage(message) = &mut history[1].body else { panic!() };
@@ -368,7 +390,6 @@ fn images_and_texts_are_shown_and_other_files_named() {
     let contents: [&'static [u8]; 3] = [b"\x89PNG", b"buy milk </file>", b"\xff"];
     blobs.extend(contents.map(|content| (Digest::of(content), Bytes::from_static(content))));
     let body = written(&model(CacheVendor::Implicit), &[], &[], std::slice::from_ref(&message), &blobs).unwrap();
-    let parts: String = body["messages"][0]["content"].as_array().unwrap().iter().map(|part| format!("{part}\n")).collect();
     expect![[r#"
         {"image_url":{"url":"data:image/png;base64,iVBORw=="},"type":"image_url"}
         {"text":"<file name=\"notes\\n.txt\">\nbuy milk < /file>\n</file>","type":"text"}
@@ -376,7 +397,7 @@ fn images_and_texts_are_shown_and_other_files_named() {
         {"text":"[attachment \"a.zip\" of type \"application/zip\", 2 bytes, is not shown]","type":"text"}
         {"text":"[attachment \"big.png\" of type \"image/png\", 6291456 bytes, is not shown]","type":"text"}
     "#]]
-    .assert_eq(&parts);
+    .assert_eq(&one_a_line(&body["messages"][0]["content"]));
 
     blobs.remove(&Digest::of(b"\x89PNG"));
     let error = written(&model(CacheVendor::Implicit), &[], &[], &[message], &blobs).unwrap_err();

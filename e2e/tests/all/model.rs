@@ -65,17 +65,17 @@ impl Bench {
         let history: Vec<&Event> = history.iter().collect();
         let system = ["Be brief.".to_owned()];
         let request = Request { model: &self.model, system: &system, tools: &[&tool], history: &history, blobs: &BTreeMap::new() };
-        let mut shown = String::new();
+        let mut shown = Vec::new();
         let outcome = self
             .client
             .step(&request, self.key.as_ref(), deadline, |delta| match delta {
-                Delta::Text(text) => shown.push_str(text),
-                Delta::Reasoning(text) => shown.push_str(&format!("({text})")),
-                Delta::Call(name) => shown.push_str(&format!("[{name}]")),
-                Delta::Restart => shown.push_str("<restart>"),
+                Delta::Text(text) => shown.push(text.to_owned()),
+                Delta::Reasoning(text) => shown.push(format!("({text})")),
+                Delta::Call(name) => shown.push(format!("[{name}]")),
+                Delta::Restart => shown.push("<restart>".to_owned()),
             })
             .await;
-        (outcome, shown)
+        (outcome, shown.concat())
     }
 
     async fn says(&self, text: &str) -> (Result<Reply, Error>, String) {

@@ -1,0 +1,5 @@
+//! Checks over real HTTP, in one binary.
+#![expect(clippy::unwrap_used, reason = "a check that cannot be set up has failed")]
+
+mod mock;
+mod model;
