@@ -66,7 +66,7 @@ fn compact(plan: Plan) -> Result<(), Stop> {
     for seq in plan.replaces {
         read(SeqRange { first: seq, last: seq }, &mut |event| digest.add(event))?;
     }
-    for span in &plan.spans {
+    for span in &plan.fresh {
         read(*span, &mut |event| digest.add(event))?;
     }
     agent::compact(Compaction { spans: plan.spans, summary: digest.text() })?;
