@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::compaction;
-use crate::event::{AssistantMessage, Body, CallOutcome, Event, ToolCall, ToolResult, TurnEnd, TurnInterrupted, TurnStart, TurnStatus};
+use crate::event::{AssistantMessage, Body, Event, ToolCall, ToolResult, TurnEnd, TurnInterrupted, TurnStart, TurnStatus};
 use crate::id::{Digest, Seq, Turn};
 use crate::outline::Heading;
 use crate::tool;
@@ -270,7 +270,7 @@ impl Session {
         self.cancel.is_some()
     }
 
-    /// The latest result of the tool [`tool::TODO`] that the tool itself gave.
+    /// The latest result of the tool [`tool::TODO`], which [`compaction::plan`] leaves word for word.
     #[must_use]
     pub const fn todo(&self) -> Option<Seq> {
         self.todo
@@ -378,7 +378,7 @@ impl Session {
             Body::AssistantMessage(message) => self.step(event.seq, message),
             Body::ToolResult(result) => {
                 self.open.remove(0);
-                if result.name == tool::TODO && result.outcome == CallOutcome::Answered {
+                if result.name == tool::TODO {
                     self.todo = Some(event.seq);
                 }
             }

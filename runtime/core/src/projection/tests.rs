@@ -131,6 +131,8 @@ fn tools_are_listed_and_the_system_prompt_is_bounded() {
         |request| request.tools.push("bash".repeat(100)),
         &expect![[r#"tool "bashbashbashbashbashbashbashbashbashbashbashbashbashbashbashbash" is not listed"#]],
     );
+    check(|request| request.system = vec![String::new(); 64], &expect!["1 (through 2)"]);
+    check(|request| request.system = vec!["x".repeat(SYSTEM_BYTES)], &expect!["1 (through 2)"]);
     check(
         |request| request.system = vec![String::new(); 65],
         &expect!["the system prompt has 65 parts and 0 bytes; 64 and 524288 are allowed"],
