@@ -5,6 +5,7 @@ use sqlx::{FromRow, Row as _};
 use thetis_core::event::{Body, Timestamp, UserMessage};
 use thetis_core::id::{ConversationId, Epoch, Seq};
 use thetis_core::settings::Choice;
+use thetis_core::title::title;
 use thetis_core::usage::{Cost, Usage};
 
 use crate::column::{At, signed, small, unsigned};
@@ -204,6 +205,20 @@ impl Store {
         self.change(conversation, change.bind(conversation.0)).await
     }
 
+    /// Removes the conversation with its log and its notes, and so fences whoever runs a turn of it.
+    pub async fn remove(&self, conversation: ConversationId) -> Result<(), Error> {
+        // The row goes first: who writes to the log holds its lock, and finds no row afterwards.
+        let question = async {
+            let mut transaction = self.pool.begin().await?;
+            let row = sqlx::query("delete from conversation where id = $1").bind(conversation.0).execute(&mut *transaction).await?;
+            sqlx::query("delete from event where conversation = $1").bind(conversation.0).execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            Ok(row.rows_affected())
+        };
+        let removed = self.ask(question).await.map_err(|fault| Error::Write { conversation, fault })?;
+        if removed == 0 { Err(Error::Unknown(conversation)) } else { Ok(()) }
+    }
+
     /// The one of this name that is not done.
     pub async fn conversation(&self, namespace: &str, name: &str) -> Result<Option<Conversation>, Error> {
         let row =
@@ -235,11 +250,6 @@ impl Store {
         let changed = self.ask(change.execute(&self.pool)).await.map_err(|fault| Error::Write { conversation, fault })?;
         if changed.rows_affected() == 0 { Err(Error::Unknown(conversation)) } else { Ok(()) }
     }
-}
-
-/// The title that a first message gives. A column of text holds no NUL.
-pub(crate) fn title(_message: &UserMessage) -> Option<String> {
-    None
 }
 
 fn encode(choice: &Choice) -> String {

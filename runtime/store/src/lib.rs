@@ -5,14 +5,20 @@
 //! the database's, never this machine's. Whatever the database did not confirm is reported as [`Fault::Unavailable`], which
 //! says "unknown", not "no": look before trying again.
 
+pub mod blob;
 mod column;
 pub mod conversation;
 mod fault;
+pub mod hint;
 pub mod lease;
 pub mod log;
+pub mod note;
 pub mod open;
+pub mod registry;
 pub mod seal;
+pub mod settings;
 
 pub use conversation::Conversation;
 pub use fault::Fault;
+pub use hint::{Hint, Hints};
 pub use open::Store;

@@ -11,12 +11,12 @@ mod committer;
 use sqlx::PgConnection;
 use thetis_core::event::{Body, Event, Timestamp, Unreadable};
 use thetis_core::id::{ConversationId, Seq, SeqRange, Turn};
+use thetis_core::title::title;
 use thetis_core::usage::Usage;
 
 pub(crate) use committer::Appender;
 
 use crate::column::{At, signed, small, unsigned};
-use crate::conversation::title;
 use crate::fault::Fault;
 use crate::lease::Hold;
 use crate::open::Store;
@@ -191,15 +191,15 @@ pub mod read {
 
 impl Store {
     /// Takes input from outside a turn, and makes the conversation runnable. Returns the event's number.
-    pub async fn input(&self, conversation: ConversationId, body: &Body) -> Result<Seq, input::Error> {
-        let first_title = match body {
+    pub async fn input(&self, conversation: ConversationId, body: Body) -> Result<Seq, input::Error> {
+        let first_title = match &body {
             Body::UserMessage(message) => title(message),
             Body::CancelRequested(_) => None,
             _ => return Err(input::Error::NotInput { kind: body.kind() }),
         };
         let question = async {
             let mut connection = self.pool.acquire().await?;
-            if let Some(seq) = insert_input(&mut connection, conversation, body, first_title.as_deref()).await? {
+            if let Some(seq) = insert_input(&mut connection, conversation, &body, first_title.as_deref()).await? {
                 return Ok(Ok(seq));
             }
             let state = sqlx::query_scalar("select state from conversation where id = $1").bind(conversation.0);

@@ -34,7 +34,7 @@ async fn what_was_appended_is_read() {
 async fn the_log_moved() {
     let store = store().await;
     let claim = claimed(&store, 1).await;
-    assert_eq!(store.input(id(1), &said("wait")).await.unwrap(), Seq(2));
+    assert_eq!(store.input(id(1), said("wait")).await.unwrap(), Seq(2));
     let error = append(&store, claim.hold, 1, &[note("mine")]).await.unwrap_err();
     assert!(matches!(error, append::Error::Moved { tail: Seq(2) }), "{error}");
     append(&store, claim.hold, 2, &[note("mine")]).await.unwrap();
@@ -58,7 +58,7 @@ async fn what_cannot_be_appended() {
     assert!(rejected(Append { bodies: vec![note(""); thetis_store::log::MAX_EVENTS + 1], ..append.clone() }).await);
     assert!(rejected(Append { bodies: vec![note(&"x".repeat(thetis_store::log::MAX_BYTES))], ..append.clone() }).await);
     assert!(rejected(Append { turn: Some(Turn(u32::MAX)), ..append }).await);
-    assert!(matches!(store.input(id(1), &note("x")).await, Err(input::Error::NotInput { kind: "note" })));
+    assert!(matches!(store.input(id(1), note("x")).await, Err(input::Error::NotInput { kind: "note" })));
     assert_eq!(log(&store, 1).await.len(), 1);
 }
 
@@ -126,7 +126,7 @@ async fn neighbours_of_a_fenced_append_are_written() {
         store.claim(id(number as u128), "there", TTL).await.unwrap().unwrap();
     }
     for number in (1..40_u128).step_by(3) {
-        store.input(id(number), &said("wait")).await.unwrap();
+        store.input(id(number), said("wait")).await.unwrap();
     }
     let bodies = [note("a"), note("b")];
     let answers = join_all(claims.iter().map(|claim| append(&store, claim.hold, 1, &bodies))).await;
@@ -186,7 +186,7 @@ async fn a_tailing_reader_sees_no_gap() {
     let claim = claimed(&store, 1).await;
     let people = async {
         for number in 0..60 {
-            store.input(id(1), &said(&format!("message {number}"))).await.unwrap();
+            store.input(id(1), said(&format!("message {number}"))).await.unwrap();
             tokio::task::yield_now().await;
         }
     };

@@ -61,8 +61,8 @@ async fn a_finished_one_takes_no_input_and_fences_its_writer() {
     let claim = claimed(&store, 1).await;
     store.finish(id(1)).await.unwrap();
     append(&store, claim.hold, 1, &[note("late")]).await.unwrap_err();
-    assert!(matches!(store.input(id(1), &said("more")).await, Err(input::Error::Done(_))));
-    assert!(matches!(store.input(id(2), &said("more")).await, Err(input::Error::Unknown(_))));
+    assert!(matches!(store.input(id(1), said("more")).await, Err(input::Error::Done(_))));
+    assert!(matches!(store.input(id(2), said("more")).await, Err(input::Error::Unknown(_))));
     assert!(store.runnable(9).await.unwrap().is_empty());
     assert!(store.claim(id(1), "there", TTL).await.unwrap().is_none());
     assert_eq!(log(&store, 1).await.len(), 1);

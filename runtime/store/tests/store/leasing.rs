@@ -72,8 +72,8 @@ async fn the_sweep_finds_what_is_due_and_free() {
     assert_eq!(store.runnable(2).await.unwrap(), [id(1), id(3)]);
     store.claim(id(3), "here", TTL).await.unwrap().unwrap();
     assert_eq!(store.runnable(9).await.unwrap(), [id(1), id(4)]);
-    store.input(id(2), &said("hello")).await.unwrap();
-    store.input(id(1), &said("are you there?")).await.unwrap();
+    store.input(id(2), said("hello")).await.unwrap();
+    store.input(id(1), said("are you there?")).await.unwrap();
     assert_eq!(store.runnable(9).await.unwrap(), [id(1), id(4), id(2)], "asking again does not lose the place");
 }
 
@@ -88,7 +88,7 @@ async fn handing_over_counts_only_what_failed() {
     assert!(store.claim(id(1), "here", TTL).await.unwrap().is_none(), "an old claim gives nothing back");
     store.release(second.hold, Handover::Failed { pause: Duration::from_hours(1) }).await.unwrap();
     assert!(store.claim(id(1), "here", TTL).await.unwrap().is_none(), "the pause");
-    store.input(id(1), &said("go on")).await.unwrap();
+    store.input(id(1), said("go on")).await.unwrap();
     assert_eq!(store.claim(id(1), "here", TTL).await.unwrap().unwrap().attempt, 2, "input ends the pause");
 }
 
@@ -108,9 +108,9 @@ async fn a_turn_ends_in_its_last_append() {
     let row = store.conversation_by_id(id(1)).await.unwrap().unwrap();
     assert_eq!((row.state, row.owner, row.attempts, row.usage), (State::Idle, None, 0, usage));
     assert!(store.runnable(9).await.unwrap().is_empty());
-    assert!(matches!(store.input(id(1), &STOP).await, Err(input::Error::Idle(_))), "nothing to stop");
+    assert!(matches!(store.input(id(1), STOP).await, Err(input::Error::Idle(_))), "nothing to stop");
 
-    store.input(id(1), &said("again")).await.unwrap();
+    store.input(id(1), said("again")).await.unwrap();
     let claim = store.claim(id(1), "here", TTL).await.unwrap().unwrap();
     assert_eq!(claim.attempt, 1);
     let most = Usage { steps: u32::MAX, input: u64::MAX, cache_read: u64::MAX, cache_write: 1, output: 2, cost: Cost(u64::MAX) };
@@ -125,9 +125,9 @@ async fn a_turn_ends_in_its_last_append() {
 async fn a_request_to_stop_is_kept_until_the_turn_ends() {
     let store = store().await;
     store.create(&new(1, None)).await.unwrap();
-    assert!(matches!(store.input(id(1), &STOP).await, Err(input::Error::Idle(_))));
-    store.input(id(1), &said("go")).await.unwrap();
-    store.input(id(1), &STOP).await.unwrap();
+    assert!(matches!(store.input(id(1), STOP).await, Err(input::Error::Idle(_))));
+    store.input(id(1), said("go")).await.unwrap();
+    store.input(id(1), STOP).await.unwrap();
     let claim = store.claim(id(1), "here", TTL).await.unwrap().unwrap();
     assert_eq!(claim.conversation.state, State::Stopping, "asked for before the turn began");
     store.release(claim.hold, Handover::Planned).await.unwrap();

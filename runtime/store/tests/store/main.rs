@@ -4,4 +4,5 @@
 mod appending;
 mod conversations;
 mod database;
+mod keeping;
 mod leasing;
