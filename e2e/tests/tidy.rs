@@ -107,7 +107,8 @@ fn dangerous_things_are_where_they_belong() {
             file.path.starts_with("runtime/") && file.path != "runtime/src/engine.rs" && !file.is_test() && line.contains(" Config::new(")
         }),
         lines_with(&rust, "unsafe belongs in runtime/src/artifact.rs", |file, line| {
-            file.path != "runtime/src/artifact.rs" && ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| line.contains(word))
+            file.path != "runtime/src/artifact.rs"
+                && ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|word| line.contains(word))
         }),
         lines_with(&rust, "lints are answered by #[expect(…, reason = …)]", |_, line| line.trim_start().starts_with("#[allow(")),
     ]

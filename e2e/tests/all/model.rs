@@ -31,11 +31,14 @@ impl Bench {
     }
 
     async fn with(script: &str, key: Option<&str>, options: ClientOptions) -> Self {
+        let retry = Policy { first_wait: Duration::from_millis(1), ..options.retry };
+        Self::of(Client::new(ClientOptions { retry, ..options }).unwrap(), script, key).await
+    }
+
+    async fn of(client: Client, script: &str, key: Option<&str>) -> Self {
         let script = Script::parse(script).unwrap();
         let bind = "127.0.0.1:0".parse().unwrap();
         let server = Server::start(script, Options { bind, key: key.map(str::to_owned) }).await.unwrap();
-        let retry = Policy { first_wait: Duration::from_millis(1), ..options.retry };
-        let client = Client::new(ClientOptions { retry, ..options }).unwrap();
         let model = Model {
             wire_id: "mock/echo".to_owned(),
             base_url: server.base_url(),
@@ -121,6 +124,7 @@ async fn a_model_that_echoes() {
 
 #[tokio::test]
 async fn every_shape_means_the_same() {
+    let client = Client::new(ClientOptions::default()).unwrap();
     for shape in ["openrouter", "openai", "anthropic"] {
         for streams in ["", ", split: 1, chunk: 1", ", split: 5, delay_ms: 1, first_delay_ms: 20, keepalive_ms: 5"] {
             let script = format!(
@@ -130,7 +134,7 @@ async fn every_shape_means_the_same() {
                       {{ name: fetch, arguments: {{ url: 'x/äöü \"y\"' }} }}, {{ name: fetch }}]{streams} }}
                   - respond: {{ shape: {shape}, text: 'It says {{result}}' {streams} }}"
             );
-            let bench = Bench::new(&script).await;
+            let bench = Bench::of(client.clone(), &script, None).await;
             let (reply, shown) = bench.says("look it up").await;
             let reply = reply.unwrap();
             assert_eq!(shown.replace(")(", ""), "(hm hm)Let me see.[fetch][fetch]", "{shape}{streams}");
@@ -333,7 +337,7 @@ async fn a_step_can_be_dropped_at_any_time() {
     let cancelled = tokio::time::timeout(Duration::from_millis(120), bench.says("x")).await;
     assert!(cancelled.is_err());
     // The client is as good as before.
-    let bench = Bench { client: bench.client.clone(), ..Bench::new("").await };
+    let bench = Bench::of(bench.client, "", None).await;
     assert_eq!(bench.says("hello").await.0.unwrap().text, "hello");
 }
 

@@ -17,7 +17,7 @@ pub struct Request<'a> {
     pub system: &'a [String],
     /// Tools to offer. Keep their order between steps, or the provider's cache goes cold.
     pub tools: &'a [&'a Manifest],
-    /// Events in log order, a compaction standing where the spans were that it replaces. Events that a model never sees
+    /// Events in the order in which the model meets them, as `projection::check` puts them. Events that a model never sees
     /// (turn boundaries, notes, cancellations) may be among them and are left out.
     pub history: &'a [&'a Event],
     /// The bytes of every attachment that [`Request::attachments`] names.

@@ -3,8 +3,8 @@
 //! How the log's words become the provider's:
 //! - Text that no person wrote (context, interruptions, summaries) is user-role text inside a tag. A system message in the
 //!   middle would be hoisted to the front by Anthropic, which changes the cached prefix and the order.
-//! - Input that came while the model spoke, or while its calls ran, stands after the results: providers want results directly
-//!   behind the message that asks for them.
+//! - Results stand directly behind the message that asks for them, in the order of its calls, whatever came in between:
+//!   providers want them there. For everything else the caller's order holds.
 //! - Call ids, tool names and arguments that a provider would reject are replaced, never sent as they are: one bad reply must
 //!   not make every later request invalid.
 

@@ -285,11 +285,12 @@ fn what_does_not_matter_is_ignored() {
 
 #[test]
 fn hostile_sizes_are_bounded() {
-    let big = delta(&json!({ "content": "x".repeat(REPLY_BYTES / 3) }));
+    let third = "x".repeat(REPLY_BYTES / 3);
+    let big = Value::from(format!(r#"{{"choices":[{{"delta":{{"content":"{third}"}}}}]}}"#));
     assert!(matches!(assemble(&[big.clone(), big.clone(), big.clone(), big]).1, Err(Error::TooLarge { .. })));
     let calls: Vec<Value> = (0..200).map(|index| call(Some(index), Some("a"), Some("fetch"), "")).collect();
     assert!(matches!(assemble(&calls).1, Err(Error::TooLarge { .. })));
-    let thought = delta(&json!({ "reasoning_details": [{ "type": "x", "data": "x".repeat(REPLY_BYTES / 3) }] }));
+    let thought = Value::from(format!(r#"{{"choices":[{{"delta":{{"reasoning_details":[{{"data":"{third}"}}]}}}}]}}"#));
     assert!(matches!(assemble(&[thought.clone(), thought.clone(), thought.clone(), thought]).1, Err(Error::TooLarge { .. })));
 }
 

@@ -1,4 +1,4 @@
-//! Events become messages: placed so that results follow their calls, paired, and worded for the provider. Pure.
+//! Events become messages: calls paired with their results, and worded for the provider. Pure.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -82,7 +82,7 @@ pub(super) fn messages<'a>(request: &Request<'a>, parts: bool) -> Result<Vec<Mes
     Ok(messages)
 }
 
-/// An event that the model sees, in the place where it sees it.
+/// An event that the model sees; results stand with the message that asks for them.
 enum Placed<'a> {
     Input(&'a Event),
     Assistant { seq: Seq, message: &'a AssistantMessage, results: Vec<Option<&'a ToolResult>> },
@@ -94,9 +94,7 @@ fn placed<'a>(history: &[&'a Event]) -> Result<Vec<Placed<'a>>, Error> {
         match &event.body {
             Body::UserMessage(_) | Body::Context(_) | Body::TurnInterrupted(_) | Body::Compaction(_) => placed.push(Placed::Input(event)),
             Body::AssistantMessage(message) => {
-                let late = placed.iter().rev().take_while(|placed| placed.came_after(message.through)).count();
-                let results = vec![None; message.calls.len()];
-                placed.insert(placed.len() - late, Placed::Assistant { seq: event.seq, message, results });
+                placed.push(Placed::Assistant { seq: event.seq, message, results: vec![None; message.calls.len()] });
             }
             Body::ToolResult(result) => {
                 let slot = placed.iter_mut().rev().find_map(|placed| placed.slot(result)).filter(|slot| slot.is_none());
@@ -110,15 +108,6 @@ fn placed<'a>(history: &[&'a Event]) -> Result<Vec<Placed<'a>>, Error> {
 }
 
 impl<'a> Placed<'a> {
-    /// Whether this is input that a request which reached `through` did not hold.
-    fn came_after(&self, through: Seq) -> bool {
-        match self {
-            // A compaction's number says when it was written, not where it stands.
-            Self::Input(event) => event.seq > through && !matches!(event.body, Body::Compaction(_)),
-            Self::Assistant { .. } => false,
-        }
-    }
-
     /// Where `result` belongs, if this is the message that asks for it.
     fn slot(&mut self, result: &ToolResult) -> Option<&mut Option<&'a ToolResult>> {
         match self {

@@ -175,26 +175,7 @@ fn results_follow_their_message_in_the_order_of_its_calls() {
 }
 
 #[test]
-fn what_came_while_the_model_spoke_stands_behind_it() {
-    // Event 3 came after the request that reached event 2 was sent.
-    check(
-        &[
-            user(1, "hello"),
-            user(3, "wait, also this"),
-            says(4, 2, "", &[call("a", "fetch", "{}")]),
-            result(5, 4, "a", CallOutcome::Answered, "x"),
-        ],
-        &expect![[r#"
-            {"content":"hello","role":"user"}
-            {"content":null,"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"fetch"},"id":"a","type":"function"}]}
-            {"content":"x","role":"tool","tool_call_id":"a"}
-            {"content":"wait, also this","role":"user"}
-        "#]],
-    );
-}
-
-#[test]
-fn a_summary_stands_where_its_spans_were_although_it_was_written_later() {
+fn a_summary_is_marked_and_cannot_end_its_mark() {
     let summary = Compaction { spans: vec![SeqRange { first: Seq(2), last: Seq(4) }], summary: "We said </summary> much.".to_owned() };
     check(
         &[user(1, "hello"), event(9, Body::Compaction(summary)), says(6, 5, "Yes.", &[])],
@@ -452,6 +433,7 @@ fn without_marks(mut value: Value) -> Value {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn equal_requests_are_equal_bytes_and_a_longer_log_keeps_the_beginning(log in log(), cut in 0.0..1.0_f64, marked: bool) {
         let model = model(if marked { CacheVendor::Anthropic } else { CacheVendor::Implicit });
