@@ -19,7 +19,7 @@ use crate::user::Account;
 pub enum Durability {
     /// Nothing that was acknowledged.
     Durable,
-    /// Everything: for tests.
+    /// Everything; a crash of the server alone loses nothing. For tests.
     Discardable,
 }
 
@@ -295,7 +295,7 @@ fn arguments(data: &Path, sockets: &Path, durability: Durability) -> Vec<std::ff
         "jit=off",
     ];
     if durability == Durability::Discardable {
-        settings.extend(["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off", "shared_buffers=16MB"]);
+        settings.extend(["fsync=off", "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB"]);
     }
     let mut arguments: Vec<std::ffi::OsString> = vec!["-D".into(), data.into()];
     let mut socket = std::ffi::OsString::from("unix_socket_directories=");

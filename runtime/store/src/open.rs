@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection as _, PgPool};
+use sqlx::{Connection as _, PgConnection, PgPool};
 
 use crate::fault::Fault;
 use crate::log::Appender;
@@ -69,6 +69,9 @@ impl Store {
     pub async fn open(options: Options) -> Result<Self, Error> {
         let connect: PgConnectOptions = options.url.parse().map_err(Error::Url)?;
         let connect = connect.application_name("thetis");
+        let failed = |cause| Error::Connect { host: connect.get_host().to_owned(), fault: Fault::of(cause) };
+        migrate(&connect, options.patience, failed).await?;
+        let connect = connect.clone().options(patience(options.patience));
         let pool = PgPoolOptions::new()
             .max_connections(options.connections.max(1))
             .acquire_timeout(options.patience)
@@ -84,8 +87,7 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(connect.clone())
             .await
-            .map_err(|cause| Error::Connect { host: connect.get_host().to_owned(), fault: Fault::of(cause) })?;
-        migrations().run(&pool).await.map_err(Error::Migrate)?;
+            .map_err(failed)?;
         let appender = Appender::start(&connect, options.committers.max(1), options.patience);
         Ok(Self { pool, appender, sealing_key: Arc::new(options.sealing_key), patience: options.patience })
     }
@@ -110,10 +112,19 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Those of this version. What a newer version has applied is not an error: migrations only add, so that the version before
-/// still runs.
-fn migrations() -> sqlx::migrate::Migrator {
+/// Brings the tables up to date, on a connection of its own: a migration may take longer than patience lasts. What a newer
+/// version has applied is not an error: migrations only add, so that the version before still runs.
+async fn migrate(connect: &PgConnectOptions, patience: Duration, failed: impl Fn(sqlx::Error) -> Error) -> Result<(), Error> {
+    let connection = tokio::time::timeout(patience, PgConnection::connect_with(connect)).await;
+    let mut connection = connection.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut)).map_err(&failed)?;
     let mut migrations = sqlx::migrate!("./migrations");
     migrations.set_ignore_missing(true);
-    migrations
+    migrations.run(&mut connection).await.map_err(Error::Migrate)?;
+    connection.close().await.map_err(failed)
+}
+
+/// The server gives up when the caller does, and does not keep the locks of a caller that vanished.
+fn patience(patience: Duration) -> [(&'static str, String); 2] {
+    let milliseconds = |factor| patience.saturating_mul(factor).as_millis().clamp(1, 86_400_000).to_string();
+    [("statement_timeout", milliseconds(1)), ("idle_in_transaction_session_timeout", milliseconds(2))]
 }
