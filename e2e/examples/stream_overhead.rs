@@ -1,4 +1,4 @@
-//! What the model client adds to each chunk of a stream: `cargo run --release -p thetis-e2e --example stream_overhead`.
+//! What the model client adds to each chunk of a stream, and to a step: `cargo run --release -p thetis-e2e --example stream_overhead`.
 //!
 //! Two readers of the same endpoint take turns, round by round: one that only takes the bytes off the connection, and the
 //! client. The endpoint runs in a thread of its own and sends as fast as it is read.
@@ -12,9 +12,9 @@ use thetis_core::event::{Body, Event, Source, Timestamp, UserMessage};
 use thetis_core::id::Seq;
 use thetis_core::settings::{CacheVendor, Model, Prices};
 use thetis_e2e::mock::{Options, Script, Server};
-use thetis_model::{Client, Request, client, wire};
+use thetis_model::{Client, Delta, Request, client, wire};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 101;
 const WORDS: usize = 2_000;
 
 fn main() -> anyhow::Result<()> {
@@ -39,7 +39,6 @@ fn serve() -> anyhow::Result<String> {
 }
 
 async fn measure(base_url: String) -> anyhow::Result<()> {
-    let (mut bare, mut whole) = (Vec::new(), Vec::new());
     let client = Client::new(client::Options::default())?;
     let http = reqwest::Client::new();
     let model = Model {
@@ -51,13 +50,21 @@ async fn measure(base_url: String) -> anyhow::Result<()> {
         output_tokens: 10_000,
         prices: Prices::default(),
     };
-    let text = vec!["word"; WORDS].join(" ");
-    let body = Body::UserMessage(UserMessage { text, attachments: vec![], source: Source::Api });
+    let long = rounds(&client, &http, &model, &vec!["word"; WORDS].join(" "), WORDS).await?;
+    report("chunk of a long stream", long, WORDS)?;
+    let short = rounds(&client, &http, &model, "word", 1).await?;
+    report("step with a reply of one word", short, 1)
+}
+
+/// The median round of each reader.
+async fn rounds(client: &Client, http: &reqwest::Client, model: &Model, text: &str, words: usize) -> anyhow::Result<[Duration; 2]> {
+    let body = Body::UserMessage(UserMessage { text: text.to_owned(), attachments: vec![], source: Source::Api });
     let event = Event { seq: Seq(1), at: Timestamp(0), turn: None, body };
-    let request = Request { model: &model, system: &[], tools: &[], history: &[&event], blobs: &BTreeMap::new() };
+    let request = Request { model, system: &[], tools: &[], history: &[&event], blobs: &BTreeMap::new() };
     let body = wire::body(&request)?;
     let url = format!("{}/chat/completions", model.base_url);
     let deadline = tokio::time::Instant::now() + Duration::from_mins(10);
+    let (mut bare, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let began = Instant::now();
         let mut response = http.post(&url).body(body.clone()).send().await?;
@@ -67,23 +74,22 @@ async fn measure(base_url: String) -> anyhow::Result<()> {
         bare.push(began.elapsed());
         let began = Instant::now();
         let mut chunks = 0_usize;
-        client
-            .step(&request, None, deadline, |delta| chunks += usize::from(!matches!(black_box(delta), thetis_model::Delta::Restart)))
-            .await?;
+        client.step(&request, None, deadline, |delta| chunks += usize::from(!matches!(black_box(delta), Delta::Restart))).await?;
         whole.push(began.elapsed());
-        anyhow::ensure!(chunks == WORDS, "{chunks} pieces");
+        anyhow::ensure!(chunks == words, "{chunks} pieces");
     }
-    let (bare, whole) = (each(&mut bare), each(&mut whole));
-    let added = whole - bare;
-    let line =
-        format!("per chunk, median of {ROUNDS} rounds of {WORDS}: bytes only {bare:.2} µs, client {whole:.2} µs, added {added:.2} µs\n");
-    std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes())?;
-    Ok(())
+    Ok([median(&mut bare), median(&mut whole)])
 }
 
-/// Microseconds a chunk, in the median round.
-fn each(rounds: &mut [Duration]) -> f64 {
+fn median(rounds: &mut [Duration]) -> Duration {
     rounds.sort_unstable();
-    let median = rounds.get(rounds.len() / 2).copied().unwrap_or_default();
-    median.div_f64(f64::from(u32::try_from(WORDS).unwrap_or(u32::MAX))).as_secs_f64() * 1e6
+    rounds.get(rounds.len() / 2).copied().unwrap_or_default()
+}
+
+fn report(what: &str, [bare, whole]: [Duration; 2], parts: usize) -> anyhow::Result<()> {
+    let each = |round: Duration| round.div_f64(f64::from(u32::try_from(parts).unwrap_or(u32::MAX))).as_secs_f64() * 1e6;
+    let (bare, whole) = (each(bare), each(whole));
+    let line = format!("{what}: bytes only {bare:.2} µs, client {whole:.2} µs, added {:.2} µs (medians of {ROUNDS})\n", whole - bare);
+    std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes())?;
+    Ok(())
 }

@@ -47,9 +47,8 @@ impl Refusal {
 
 impl Ask {
     /// Reads the body of a request.
-    pub fn read(body: &[u8]) -> Result<Self, Refusal> {
-        let body: Value = serde_json::from_slice(body).map_err(|error| Refusal::invalid(format!("the body is not JSON: {error}")))?;
-        check::request(&body)?;
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        check::request(body)?;
         let messages = body.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let last = match role(messages.last()) {
             "assistant" => Last::Assistant,
@@ -67,7 +66,7 @@ impl Ask {
             result: messages.iter().rfind(|message| role(Some(message)) == "tool").map(said).unwrap_or_default(),
             last,
             step: u32::try_from(answers.saturating_add(1)).unwrap_or(u32::MAX),
-            blocks: block::of(&body),
+            blocks: block::of(body),
         })
     }
 }

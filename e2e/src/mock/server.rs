@@ -23,8 +23,9 @@ use super::plan::{Plan, State, plan};
 use super::script::{Fault, Script};
 use super::speak;
 
-/// Requests that are kept to be looked at.
+/// Requests that are kept to be looked at, and the bytes of their bodies.
 const LOGGED: usize = 1_000;
+const LOGGED_BYTES: usize = 64 << 20;
 /// Bytes of a request.
 const BODY_BYTES: usize = 64 << 20;
 
@@ -65,7 +66,29 @@ struct Endpoint {
     script: Script,
     key: Option<String>,
     state: Mutex<State>,
-    log: Mutex<VecDeque<Request>>,
+    log: Mutex<Log>,
+}
+
+/// The last requests, with the bytes of each one's body.
+#[derive(Debug, Default)]
+struct Log {
+    requests: VecDeque<(Request, usize)>,
+    bytes: usize,
+}
+
+impl Log {
+    fn push(&mut self, request: Request, bytes: usize) {
+        self.requests.push_back((request, bytes));
+        self.bytes = self.bytes.saturating_add(bytes);
+        while self.requests.len() > LOGGED || self.bytes > LOGGED_BYTES {
+            let Some((_, bytes)) = self.requests.pop_front() else { return };
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+    }
+
+    fn all(&self) -> Vec<Request> {
+        self.requests.iter().map(|(request, _)| request.clone()).collect()
+    }
 }
 
 impl Server {
@@ -93,7 +116,7 @@ impl Server {
     /// The last requests, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
-        self.endpoint.log().iter().cloned().collect()
+        self.endpoint.log().all()
     }
 
     /// Serves until the listener fails.
@@ -109,16 +132,8 @@ impl Drop for Server {
 }
 
 impl Endpoint {
-    fn log(&self) -> std::sync::MutexGuard<'_, VecDeque<Request>> {
+    fn log(&self) -> std::sync::MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn record(&self, request: Request) {
-        let mut log = self.log();
-        if log.len() == LOGGED {
-            log.pop_front();
-        }
-        log.push_back(request);
     }
 
     /// What a provider does first: look at the key.
@@ -134,8 +149,9 @@ impl Endpoint {
         }
     }
 
-    fn decide(&self, headers: &HeaderMap, body: &[u8]) -> Result<(Ask, Plan), Refusal> {
+    fn decide(&self, headers: &HeaderMap, body: &serde_json::Result<Value>) -> Result<(Ask, Plan), Refusal> {
         self.admit(headers)?;
+        let body = body.as_ref().map_err(|error| Refusal { status: 400, message: format!("the body is not JSON: {error}") })?;
         let ask = Ask::read(body)?;
         let plan = plan(&self.script, &mut self.state.lock().unwrap_or_else(PoisonError::into_inner), &ask)?;
         Ok((ask, plan))
@@ -154,6 +170,8 @@ fn router(endpoint: Arc<Endpoint>) -> Router {
 }
 
 async fn complete(Shared(endpoint): Shared<Arc<Endpoint>>, uri: axum::http::Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let bytes = body.len();
+    let body = serde_json::from_slice(&body);
     let decided = endpoint.decide(&headers, &body);
     let (status, rule) = match &decided {
         Ok((_, Plan { fault: Some(Fault::Http { status, .. }), rule, .. })) => (*status, *rule),
@@ -161,14 +179,9 @@ async fn complete(Shared(endpoint): Shared<Arc<Endpoint>>, uri: axum::http::Uri,
         Ok((_, plan)) => (200, plan.rule),
         Err(refusal) => (refusal.status, None),
     };
-    tracing::info!(status, rule, bytes = body.len(), "completion");
-    endpoint.record(Request {
-        path: uri.path().to_owned(),
-        authorization: headers.contains_key(AUTHORIZATION),
-        body: serde_json::from_slice(&body).unwrap_or_default(),
-        status,
-        rule,
-    });
+    tracing::info!(status, rule, bytes, "completion");
+    let (path, authorization) = (uri.path().to_owned(), headers.contains_key(AUTHORIZATION));
+    endpoint.log().push(Request { path, authorization, body: body.unwrap_or_default(), status, rule }, bytes);
     match decided {
         Ok((ask, plan)) => answer(&ask, plan).await,
         Err(refusal) => http_error(refusal.status, &refusal.message),
@@ -218,10 +231,10 @@ async fn models(Shared(endpoint): Shared<Arc<Endpoint>>) -> axum::Json<Value> {
 }
 
 async fn requests(Shared(endpoint): Shared<Arc<Endpoint>>) -> axum::Json<Vec<Request>> {
-    axum::Json(endpoint.log().iter().cloned().collect())
+    axum::Json(endpoint.log().all())
 }
 
 async fn forget(Shared(endpoint): Shared<Arc<Endpoint>>) -> StatusCode {
-    endpoint.log().clear();
+    *endpoint.log() = Log::default();
     StatusCode::NO_CONTENT
 }

@@ -1,5 +1,8 @@
 //! The mock's own surface: what its tests and people look at besides completions.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 use thetis_e2e::mock::{Options, Script, Server};
 
@@ -67,4 +70,36 @@ async fn a_request_that_is_not_json_is_refused_in_words() {
     let reply: Value = reply.json().await.unwrap();
     assert_eq!(reply["error"]["code"], 400);
     assert!(reply["error"]["message"].as_str().unwrap().contains("not JSON"));
+}
+
+/// Runs the binary with `script` and returns what it printed once it printed a line or ended.
+fn run(script: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("script.yaml");
+    std::fs::write(&path, script).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mock-llm"))
+        .args(["--bind", "127.0.0.1:0", "--script"])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let _ = child.kill();
+    let output = child.wait_with_output().unwrap();
+    line + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn the_binary_says_where_it_listens() {
+    let said = run("rules: []");
+    let address = said.trim_end().strip_prefix("mock-llm listens on http://127.0.0.1:").unwrap_or_else(|| panic!("{said}"));
+    assert_ne!(address.parse::<u16>().unwrap(), 0);
+}
+
+#[test]
+fn the_binary_names_the_key_that_is_wrong() {
+    let said = run("rules: [{ respond: { txt: hello } }]");
+    assert!(said.contains("script.yaml") && said.contains("rules[0].respond.txt"), "{said}");
 }

@@ -3,12 +3,8 @@ use serde_json::json;
 
 use super::*;
 
-fn read(body: &Value) -> Result<Ask, Refusal> {
-    Ask::read(body.to_string().as_bytes())
-}
-
 fn with(messages: &Value) -> Result<Ask, Refusal> {
-    read(&json!({ "model": "mock/echo", "messages": messages }))
+    Ask::read(&json!({ "model": "mock/echo", "messages": messages }))
 }
 
 #[track_caller]
@@ -18,7 +14,8 @@ fn check(messages: &Value, expected: &Expect) {
 
 #[track_caller]
 fn check_body(body: &Value, expected: &Expect) {
-    expected.assert_eq(&read(body).map_or_else(|refusal| format!("{} {}", refusal.status, refusal.message), |_| "accepted".to_owned()));
+    expected
+        .assert_eq(&Ask::read(body).map_or_else(|refusal| format!("{} {}", refusal.status, refusal.message), |_| "accepted".to_owned()));
 }
 
 fn call(id: &str) -> Value {
@@ -141,5 +138,4 @@ fn the_request_around_the_messages() {
     );
     check_body(&body("tools", json!([tool("a", json!({ "type": "object" }))])), &expect!["accepted"]);
     check_body(&json!([]), &expect!["400 the body is not an object"]);
-    assert_eq!(Ask::read(b"{").unwrap_err().status, 400);
 }

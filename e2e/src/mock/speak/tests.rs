@@ -9,7 +9,7 @@ fn answer(shape: &str) -> Answer {
     let script = format!(
         "rules: [{{ respond: {{ shape: {shape}, reasoning: hm, text: one two, calls: [{{ name: fetch, arguments: {{ url: x }} }}], split: 5 }} }}]"
     );
-    let ask = Ask::read(br#"{"model":"mock/echo","messages":[{"role":"user","content":"hello there"}]}"#).unwrap();
+    let ask = Ask::read(&json!({ "model": "mock/echo", "messages": [{ "role": "user", "content": "hello there" }] })).unwrap();
     plan(&Script::parse(&script).unwrap(), &mut State::default(), &ask).unwrap().answer
 }
 
