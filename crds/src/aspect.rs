@@ -84,7 +84,7 @@ pub struct Source {
 /// A component that comes with this release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Builtin {
-    /// Its name, for example `agent-core` or `fetch`.
+    /// Its name: the kind and what it is called, for example `agent-core` or `tool-fetch`.
     #[schemars(length(min = 1, max = names::LABEL_MAX), regex(pattern = names::LABEL))]
     pub name: String,
 }
@@ -142,14 +142,11 @@ pub struct Grants {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(
         length(max = 64),
-        inner(length(min = 1, max = 260), regex(pattern = EGRESS)),
+        inner(length(min = 1, max = 260), regex(pattern = names::HOST)),
         extend("x-kubernetes-list-type" = "set")
     )]
     pub egress: Vec<String>,
 }
-
-/// A host, perhaps with `*.` before it and a port after it.
-const EGRESS: &str = r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(:[0-9]{1,5})?$";
 
 /// What agents may do to an aspect's code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

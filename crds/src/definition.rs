@@ -1,7 +1,9 @@
 //! Every kind's definition, as the chart installs it and as the one-machine loader checks documents against it.
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray,
+/// What definitions consist of, and bytes as Secrets hold them.
+pub use k8s_openapi::ByteString;
+pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 use kube::CustomResourceExt;
 

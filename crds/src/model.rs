@@ -42,7 +42,7 @@ pub struct Spec {
     /// Where the endpoint is, up to and including the version, without a slash at the end. Default:
     /// `https://openrouter.ai/api/v1`.
     #[serde(default = "default_base_url", rename = "baseURL")]
-    #[schemars(length(min = 1, max = 2048), regex(pattern = r"^https?://[A-Za-z0-9._:\[\]-]+(/[A-Za-z0-9._~%-]+)*$"))]
+    #[schemars(length(min = 1, max = 2048), regex(pattern = names::BASE_URL))]
     pub base_url: String,
     /// The key that requests carry. Default: none, and no Authorization header is sent; for openrouter.ai on one machine,
     /// the environment variable `OPENROUTER_API_KEY`.

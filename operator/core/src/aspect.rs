@@ -1,7 +1,7 @@
 //! Aspect objects.
 
 use thetis_core::settings::{AspectKind, Grants};
-use thetis_crds::Aspect;
+use thetis_crds::{Aspect, names};
 use thetis_crds::aspect::{File, Git, Kind as SpecKind, SelfModification};
 
 use crate::problem::{Kind, Problem, Problems, What, ranged};
@@ -41,6 +41,7 @@ pub fn aspect(object: &Aspect) -> Result<DeclaredAspect, Vec<Problem>> {
     let name = object.metadata.name.as_deref().unwrap_or_default();
     let spec = &object.spec;
     let mut problems = Problems::new(Kind::Aspect, name);
+    problems.name_at_most(names::STEM_MAX);
     for (at, host) in spec.grants.egress.iter().enumerate() {
         let path = || format!("spec.grants.egress[{at}]");
         if !is_host(host) {

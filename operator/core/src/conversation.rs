@@ -5,6 +5,7 @@ use thetis_core::id::ConversationId;
 use thetis_core::settings::{AspectKind, Choice, Limits};
 use thetis_crds::Conversation;
 use thetis_crds::conversation::{OnDelete, OperatingMode};
+use thetis_crds::names;
 
 use crate::dollars;
 use crate::objects::Known;
@@ -34,6 +35,7 @@ pub fn conversation(object: &Conversation, known: &Known) -> Result<DeclaredConv
     let name = object.metadata.name.as_deref().unwrap_or_default();
     let spec = &object.spec;
     let mut problems = Problems::new(Kind::Conversation, name);
+    problems.name_at_most(names::CONVERSATION_MAX);
     let limits = limits(&mut problems, &spec.limits);
     let prompt = spec.prompt.clone().map(|text| prompt(text, limits.message_bytes)).transpose();
     let prompt = problems.take("spec.prompt", prompt);

@@ -132,9 +132,11 @@ pub enum What {
     NotAHost(String),
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Kind {
+    /// Its name, as `kind` says it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
             Self::Aspect => "Aspect",
             Self::ConfigMap => "ConfigMap",
             Self::Conversation => "Conversation",
@@ -142,7 +144,13 @@ impl fmt::Display for Kind {
             Self::Model => "Model",
             Self::Secret => "Secret",
             Self::Skill => "Skill",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -160,6 +168,13 @@ impl<'a> Problems<'a> {
 
     pub(crate) fn add(&mut self, path: impl Into<String>, what: What) {
         self.found.push(Problem { kind: self.kind, name: self.name.to_owned(), path: path.into(), what });
+    }
+
+    /// The object's name has to fit what is made of it.
+    pub(crate) fn name_at_most(&mut self, most: usize) {
+        if self.name.len() > most {
+            self.add("metadata.name", What::TooLong { bytes: self.name.len(), most });
+        }
     }
 
     /// The value, or the default in its place once the problem is noted; the default is never seen, because

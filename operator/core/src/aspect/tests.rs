@@ -6,7 +6,7 @@ use crate::resolve::tests::{object, shown};
 #[test]
 fn an_aspect_is_what_its_object_says() {
     let fetch = object(
-        r#"{"metadata": {"name": "fetch"}, "spec": {"kind": "Tool", "source": {"builtin": {"name": "fetch"}},
+        r#"{"metadata": {"name": "fetch"}, "spec": {"kind": "Tool", "source": {"builtin": {"name": "tool-fetch"}},
             "grants": {"egress": ["example.org", "*.example.com:8443"]}, "pin": 3}}"#,
     );
     expect![[r#"
@@ -35,7 +35,7 @@ fn an_aspect_is_what_its_object_says() {
 fn every_mistake_is_told_at_once() {
     let broken = object(
         r#"{"metadata": {"name": "fetch"}, "spec": {"kind": "Tool",
-            "source": {"builtin": {"name": "fetch"}, "configMap": {"name": "code"}},
+            "source": {"builtin": {"name": "tool-fetch"}, "configMap": {"name": "code"}},
             "grants": {"egress": ["example.org", "example.org:0", "http://example.org", "example.org"]}}}"#,
     );
     expect![[r#"
