@@ -48,3 +48,6 @@ fn tidy(schema: &mut JSONSchemaProps) {
         tidy(item);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -222,11 +222,18 @@ pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> 
     let given = given.to_lowercase();
     let candidates = known.map(|known| {
         let lower = known.to_lowercase();
-        (strsim::damerau_levenshtein(&given, &lower), strsim::jaro_winkler(&given, &lower), known)
+        let swapped = letters(&given) == letters(&lower);
+        ((strsim::damerau_levenshtein(&given, &lower), !swapped), strsim::jaro_winkler(&given, &lower), known)
     });
-    // The fewest edits; among equals the one that begins alike.
-    let (edits, _, near) = candidates.min_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)))?;
+    // The fewest edits; among equals the one of the same letters, then the one that begins alike.
+    let ((edits, _), _, near) = candidates.min_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)))?;
     (edits <= 1 + near.chars().count() / 4).then(|| near.to_owned())
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 fn suggestion(near: &Option<String>) -> String {

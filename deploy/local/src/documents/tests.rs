@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -49,7 +50,9 @@ fn check_one(text: &str, expected: &Expect) {
 fn a_folder_without_modes_and_aspects_has_those_that_come_with_thetis() {
     check(
         &[("model.yaml", MODEL), ("hello.yaml", CONVERSATION)],
-        &expect![[r#"modes ["agent", "plan"], skills [], models ["default"], aspects ["agent", "calculate"], conversations ["hello"]"#]],
+        &expect![[
+            r#"modes ["agent", "plan"], skills [], models ["default"], aspects ["agent", "calculate", "recall", "remember", "todo-write"], conversations ["hello"]"#
+        ]],
     );
 }
 
@@ -77,7 +80,7 @@ spec:
     check(
         &[("hello.yaml", &hello), ("model.yaml", &MODEL.replace("id:", "Id:")), ("sums.yaml", skill)],
         &expect![[r#"
-            hello.yaml:7:3: Conversation hello: spec.modle: unknown key; did you mean mode?
+            hello.yaml:7:3: Conversation hello: spec.modle: unknown key; did you mean model?
             hello.yaml:8:18: Conversation hello: spec.skills[1]: "Sums" is not a name: lower-case letters, digits, - and . with a letter or digit at both ends
             hello.yaml:10:12: Conversation hello: spec.limits.steps: has to be a whole number, not text
             hello.yaml:11:15: Conversation hello: spec.limits.spendUSD: has to be text, not a number: put it in quotes
@@ -298,6 +301,33 @@ fn a_folder_is_read_in_order_and_without_what_is_below_it() {
 
     let missing = load(&folder.path().join("nowhere"), None).unwrap_err();
     assert!(matches!(missing, Error::Folder { .. }), "{missing}");
+}
+
+#[test]
+fn every_sample_is_valid() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    let mut files = Vec::new();
+    for folder in [samples.clone(), samples.join("more")] {
+        files.extend(fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()));
+    }
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        match load(&file, None) {
+            Ok(resolved) => assert!(!resolved.conversations.is_empty(), "{}", file.display()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    // A folder of samples is a folder like any other.
+    load(&samples, None).unwrap();
+}
+
+#[test]
+fn what_comes_with_thetis_is_valid_by_itself() {
+    let (documents, found) = super::tree::parse(super::DEFAULTS);
+    assert_eq!(found, []);
+    assert!(documents.iter().all(|document| super::KINDS.check(document).is_ok()));
+    let resolved = interpret(&[], None).unwrap();
+    assert_eq!(documents.len(), resolved.settings.modes.len() + resolved.aspects.len());
 }
 
 proptest! {
