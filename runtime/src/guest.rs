@@ -19,6 +19,7 @@ use wasmtime::Store;
 use wasmtime::component::{Component, Instance};
 
 pub use self::ctx::Ctx;
+pub(crate) use self::ending::chain;
 use self::loaded::{Guest, Loaded};
 use crate::artifact::{self, Artifacts, check};
 pub use crate::bindings::exports::thetis::grip::agent::{Ending, Turn};

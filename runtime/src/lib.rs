@@ -5,5 +5,8 @@ pub mod bindings;
 pub mod engine;
 pub mod guest;
 pub mod host;
+pub mod kernel;
 pub mod limits;
+pub mod register;
 pub mod turn;
+pub mod worker;

@@ -29,6 +29,14 @@ pub struct Bounds {
     pub handles: usize,
 }
 
+impl Bounds {
+    /// What an aspect needs to say that it is well, or what it is.
+    #[must_use]
+    pub fn probe() -> Self {
+        Self { budget: Duration::from_secs(5), output: 1 << 20, ..Self::default() }
+    }
+}
+
 impl Default for Bounds {
     /// What a tool needs that fetches a large page and works on it.
     fn default() -> Self {

@@ -3,3 +3,4 @@
 
 mod mock;
 mod model;
+mod turns;

@@ -1,5 +1,6 @@
 //! How a call into a guest ended. Breaker, log entry and retry read this, never an error's text.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -83,5 +84,20 @@ impl<T> Outcome<T> {
     /// The answer changed by `change`; every other ending stays as it is.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
         self.and_then(|answer| Outcome::Answered(change(answer)))
+    }
+
+    /// How it ended, as what is said of the guest: "the tool …".
+    #[must_use]
+    pub fn ending(&self) -> Cow<'_, str> {
+        match self {
+            Self::Answered(_) => "answered".into(),
+            Self::Refused(text) => format!("refused: {text}").into(),
+            Self::Trapped(text) => format!("crashed: {text}").into(),
+            Self::OverLimit(limit) => format!("was stopped: it used too much {limit}").into(),
+            Self::TimedOut(Clock::Budget) => "was stopped: it took too long".into(),
+            Self::TimedOut(Clock::Slice) => "was stopped: it computed too long without calling the host".into(),
+            Self::Cancelled => "was cancelled".into(),
+            Self::HostFault(text) => format!("could not be run: {text}").into(),
+        }
     }
 }

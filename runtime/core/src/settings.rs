@@ -148,3 +148,15 @@ pub enum AspectKind {
     /// Answers calls.
     Tool,
 }
+
+impl AspectKind {
+    /// As people read it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Gateway => "gateway",
+            Self::Tool => "tool",
+        }
+    }
+}

@@ -86,7 +86,7 @@ fn cut(text: &mut String, bytes: usize) {
 }
 
 /// The error and its causes, in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

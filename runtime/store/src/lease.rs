@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use sqlx::{FromRow as _, Row as _};
-use thetis_core::id::{ConversationId, Epoch};
+use thetis_core::id::{ConversationId, Epoch, Seq};
 use uuid::Uuid;
 
 use crate::column::{micros, signed};
@@ -32,11 +32,16 @@ pub struct Claim {
     pub attempt: u32,
 }
 
-/// How a conversation is given back before its turn ended.
+/// How a conversation is given back without the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handover {
     /// On purpose: somebody else goes on at once, and the attempt does not count.
     Planned,
+    /// No turn is open and none is due: nobody looks again until input comes.
+    Idle {
+        /// The last event that the holder knows. Where the log has gone on, this is [`Handover::Planned`].
+        tail: Seq,
+    },
     /// The turn could not go on here. The attempt counts, and nobody tries before the pause is over.
     Failed {
         /// At most a year.
@@ -138,16 +143,20 @@ impl Store {
 
     /// Gives a conversation back in the middle of its turn. Does nothing where the claim is not the row's any more.
     pub async fn release(&self, hold: Hold, handover: Handover) -> Result<(), Error> {
-        let (pause, counted) = match handover {
-            Handover::Planned => (Duration::ZERO, 0),
-            Handover::Failed { pause } => (pause, 1),
+        let (pause, counted, idle_at) = match handover {
+            Handover::Planned => (Duration::ZERO, 0, None),
+            Handover::Idle { tail } => (Duration::ZERO, 0, Some(signed(tail.next().0))),
+            Handover::Failed { pause } => (pause, 1, None),
         };
         let row = sqlx::query(
-            "update conversation set owner = null, lease_until = null, wake_at = now() + $3 * interval '1 microsecond',
+            "update conversation set owner = null, lease_until = null,
+                 wake_at = case when next_seq = $5 then null else now() + $3 * interval '1 microsecond' end,
+                 state = case when next_seq = $5 then 'idle' else state end,
                  attempts = greatest(attempts - 1 + $4, 0)
              where id = $1 and epoch = $2 and state <> 'done'",
         );
-        let row = row.bind(hold.conversation.0).bind(signed(hold.epoch.0)).bind(micros(pause)).bind(counted).execute(&self.pool);
+        let row = row.bind(hold.conversation.0).bind(signed(hold.epoch.0)).bind(micros(pause)).bind(counted).bind(idle_at);
+        let row = row.execute(&self.pool);
         self.ask(row).await.map_err(|fault| Error::Release { conversation: hold.conversation, fault })?;
         Ok(())
     }
