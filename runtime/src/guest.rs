@@ -28,6 +28,7 @@ pub use crate::bindings::thetis::grip::tools::Description;
 use crate::engine::Engine;
 use crate::host::http::allow::{self, Allow};
 use crate::host::http::{Client, Egress};
+use crate::host::notes::Notes;
 use crate::limits::{Bounds, Slice};
 use crate::turn::Session;
 
@@ -52,6 +53,8 @@ pub struct ToolCall {
     pub arguments: String,
     /// The same for every run of this call.
     pub idempotency_key: String,
+    /// Of the conversation that the call belongs to; a tool without the grant does not reach them.
+    pub notes: Option<Notes>,
 }
 
 /// How many guests there may be.
@@ -141,11 +144,12 @@ impl Guests {
 
     /// Runs a tool. A refusal is the tool's own error.
     pub async fn call_tool(&self, target: Target<'_>, call: ToolCall, bounds: &Bounds) -> Outcome<String> {
-        let call = tool::Call { arguments: call.arguments, idempotency_key: call.idempotency_key };
+        let asked = tool::Call { arguments: call.arguments, idempotency_key: call.idempotency_key };
         let run = async |store: &mut Store<Ctx>, instance: &Instance, guest: &Guest| {
-            guest.tool(&mut *store, instance)?.call_run(store, &call).await
+            guest.tool(&mut *store, instance)?.call_run(store, &asked).await
         };
-        self.shared.run(target, None, bounds, run).await.0.and_then(|answer| own(answer, bounds))
+        let origin = Origin { notes: call.notes, turn: None };
+        self.shared.run(target, origin, bounds, run).await.0.and_then(|answer| own(answer, bounds))
     }
 
     /// What a tool says of itself, within bounds.
@@ -153,7 +157,7 @@ impl Guests {
         let run = async |store: &mut Store<Ctx>, instance: &Instance, guest: &Guest| {
             guest.tool(&mut *store, instance)?.call_describe(store).await
         };
-        self.shared.run(target, None, bounds, run).await.0.and_then(manifest::parse)
+        self.shared.run(target, Origin::default(), bounds, run).await.0.and_then(manifest::parse)
     }
 
     /// Runs a turn. The session comes back however the call ends, unless the caller drops it.
@@ -161,13 +165,15 @@ impl Guests {
         &self,
         target: Target<'_>,
         session: Box<Session>,
+        notes: Option<Notes>,
         turn: Turn,
         bounds: &Bounds,
     ) -> (Outcome<Ending>, Option<Box<Session>>) {
         let run = async |store: &mut Store<Ctx>, instance: &Instance, guest: &Guest| {
             guest.agent(&mut *store, instance)?.call_run_turn(store, turn).await
         };
-        let (outcome, session) = self.shared.run(target, Some(session), bounds, run).await;
+        let origin = Origin { notes, turn: Some(session) };
+        let (outcome, session) = self.shared.run(target, origin, bounds, run).await;
         (outcome.and_then(|answer| own(answer, bounds)), session)
     }
 
@@ -175,7 +181,7 @@ impl Guests {
     pub async fn agent_health(&self, target: Target<'_>, bounds: &Bounds) -> Outcome<()> {
         let run =
             async |store: &mut Store<Ctx>, instance: &Instance, guest: &Guest| guest.agent(&mut *store, instance)?.call_health(store).await;
-        self.shared.run(target, None, bounds, run).await.0.and_then(|answer| own(answer, bounds))
+        self.shared.run(target, Origin::default(), bounds, run).await.0.and_then(|answer| own(answer, bounds))
     }
 
     /// What an agent would offer the model now.
@@ -188,8 +194,15 @@ impl Guests {
         let run = async |store: &mut Store<Ctx>, instance: &Instance, guest: &Guest| {
             guest.agent(&mut *store, instance)?.call_describe_tools(store).await
         };
-        self.shared.run(target, Some(session), bounds, run).await
+        self.shared.run(target, Origin { notes: None, turn: Some(session) }, bounds, run).await
     }
+}
+
+/// What a call belongs to; nothing for one that only asks what the guest is.
+#[derive(Default)]
+struct Origin {
+    notes: Option<Notes>,
+    turn: Option<Box<Session>>,
 }
 
 /// What the host measures of an answer.
@@ -233,19 +246,19 @@ impl Shared {
     async fn run<T>(
         &self,
         target: Target<'_>,
-        turn: Option<Box<Session>>,
+        origin: Origin,
         bounds: &Bounds,
         call: impl AsyncFnOnce(&mut Store<Ctx>, &Instance, &Guest) -> wasmtime::Result<T>,
     ) -> (Outcome<T>, Option<Box<Session>>) {
         let place = self.loaded.place(&target);
         let guest = match place.get_or_try_init(|| self.load(target)).await {
             Ok(guest) => guest,
-            Err(unfit) => return (Outcome::HostFault(ending::chain(&unfit)), turn),
+            Err(unfit) => return (Outcome::HostFault(ending::chain(&unfit)), origin.turn),
         };
-        let places = if turn.is_some() { &self.agents } else { &self.tools };
+        let places = if origin.turn.is_some() { &self.agents } else { &self.tools };
         // Never closed, so never an error; were it one, the pool still refuses what does not fit.
         let _place = places.acquire().await.ok();
-        let mut store = self.store(Ctx::new(bounds, Arc::clone(&guest.egress), turn), bounds);
+        let mut store = self.store(Ctx::new(bounds, Arc::clone(&guest.egress), origin), bounds);
         let called = tokio::time::timeout(bounds.budget, async {
             let instance = guest.instance.instantiate_async(&mut store).await?;
             call(&mut store, &instance, guest).await

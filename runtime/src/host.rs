@@ -5,6 +5,7 @@ mod config;
 pub mod http;
 mod log;
 mod model;
+pub mod notes;
 mod tools;
 pub mod wasi;
 
@@ -21,6 +22,9 @@ pub(crate) fn granted(kind: AspectKind, grants: &Grants) -> Vec<&'static str> {
     if kind == AspectKind::Agent {
         granted.extend(["thetis:grip/log", "thetis:grip/model", "thetis:grip/tools", "thetis:grip/skills", "thetis:grip/config"]);
     }
+    if grants.notes {
+        granted.push(notes::INTERFACE);
+    }
     if !grants.egress.is_empty() {
         granted.extend(http::INTERFACES);
     }
@@ -31,6 +35,9 @@ pub(crate) fn granted(kind: AspectKind, grants: &Grants) -> Vec<&'static str> {
 pub(crate) fn link(linker: &mut Linker<Ctx>, kind: AspectKind, grants: &Grants) -> wasmtime::Result<()> {
     type Own = HasSelf<Ctx>;
     wasi::link(linker)?;
+    if grants.notes {
+        notes::link(linker)?;
+    }
     if !grants.egress.is_empty() {
         http::link(linker)?;
     }

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use crate::guest::{Ending, Target, Turn as Asked};
+use crate::host::notes::Notes;
 use crate::kernel::Kernel;
 use crate::limits::Bounds;
 use control::{Signal, Signals};
@@ -138,8 +139,9 @@ async fn run_agent(session: Box<Session>) -> Result<Left, Error> {
     let target = Target { component, kind: AspectKind::Agent, grants: &grants };
     let bounds = Bounds { budget: session.deadline.saturating_duration_since(Instant::now()), ..Bounds::default() };
     let (kernel, signals) = (session.kernel.clone(), session.signals.clone());
+    let notes = Some(Notes { store: kernel.store.clone(), hold: session.hold });
     let (outcome, session) = tokio::select! {
-        ended = kernel.guests.run_turn(target, session, asked, &bounds) => ended,
+        ended = kernel.guests.run_turn(target, session, notes, asked, &bounds) => ended,
         _ = signals.at_least(Signal::ClaimLost) => return Err(Stop::ClaimLost.into()),
     };
     match session {

@@ -43,8 +43,10 @@ pub async fn run(kernel: Arc<Kernel>, options: Options, shutdown: CancellationTo
     let held = Arc::new(Held::default());
     let stop_renewal = CancellationToken::new();
     let renewal = tokio::spawn(held::renew(held.clone(), kernel.store.clone(), options.clone(), stop_renewal.clone()));
+    // Also where this future is dropped: claims must not outlive the turns that they are for.
+    let stop_renewal = stop_renewal.drop_guard();
     Pool { kernel, options, held, turns: JoinMap::new(), starved: false, shutdown }.serve().await;
-    stop_renewal.cancel();
+    drop(stop_renewal);
     if let Err(cause) = renewal.await {
         error!(error = &cause as &dyn std::error::Error, "the renewal of claims ended badly");
     }

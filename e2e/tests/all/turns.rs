@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use thetis_core::event::{Body, CallOutcome, Event, Finish, TurnStatus};
+use thetis_core::settings::{AspectKind, Grants};
 use thetis_e2e::mock::Script;
 use thetis_e2e::rig::{Options, Rig};
 use thetis_runtime::artifact::Compiler;
@@ -80,10 +81,12 @@ async fn turn_refuses_what_the_mode_withholds() {
     let script = r#"
 rules:
   - match: { last: user }
-    respond: { calls: [{ name: remember, arguments: { key: a, content: b } }, { name: nothing }, { name: calculate, arguments: "[1" }] }
+    respond: { calls: [{ name: counter, arguments: { url: "http://127.0.0.1:1/" } }, { name: nothing }, { name: calculate, arguments: "[1" }] }
 "#;
     let rig = at_work(script).await;
-    let conversation = rig.ask_in("plan", "Remember something.").await.unwrap();
+    let egress = Grants { egress: vec!["127.0.0.1:1".to_owned()], ..Grants::default() };
+    rig.register(&AspectKind::Tool, "counter", "fixture-counter", egress).await.unwrap();
+    let conversation = rig.ask_in("plan", "Count something.").await.unwrap();
     let (events, _) = rig.ended(conversation, 1).await.unwrap();
     let outcomes: Vec<_> = events
         .iter()
@@ -92,9 +95,9 @@ rules:
             _ => None,
         })
         .collect();
-    assert_eq!(outcomes, [("remember", CallOutcome::Refused), ("nothing", CallOutcome::Refused), ("calculate", CallOutcome::Refused)]);
+    assert_eq!(outcomes, [("counter", CallOutcome::Refused), ("nothing", CallOutcome::Refused), ("calculate", CallOutcome::Refused)]);
     let offered = &rig.mock.requests()[0].body["tools"];
-    assert!(!offered.to_string().contains("\"remember\""), "{offered}");
+    assert!(!offered.to_string().contains("\"counter\""), "{offered}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

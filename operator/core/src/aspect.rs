@@ -1,8 +1,8 @@
 //! Aspect objects.
 
 use thetis_core::settings::{AspectKind, Grants};
-use thetis_crds::{Aspect, names};
 use thetis_crds::aspect::{File, Git, Kind as SpecKind, SelfModification};
+use thetis_crds::{Aspect, names};
 
 use crate::problem::{Kind, Problem, Problems, What, ranged};
 

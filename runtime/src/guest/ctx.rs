@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use wasmtime::component::ResourceTable;
 
+use super::Origin;
 use crate::host::http::{self, Egress};
+use crate::host::notes::Notes;
 use crate::host::wasi;
 use crate::limits::{Bounds, Held, Slice};
 use crate::turn::Session;
@@ -17,11 +19,12 @@ pub struct Ctx {
     slice: Slice,
     wasi: wasi::State,
     http: http::State,
+    notes: Option<Notes>,
     turn: Option<Box<Session>>,
 }
 
 impl Ctx {
-    pub(super) fn new(bounds: &Bounds, egress: Arc<Egress>, turn: Option<Box<Session>>) -> Self {
+    pub(super) fn new(bounds: &Bounds, egress: Arc<Egress>, origin: Origin) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(bounds.handles);
         Self {
@@ -30,7 +33,8 @@ impl Ctx {
             slice: Slice::new(bounds),
             wasi: wasi::State::new(bounds.printed),
             http: http::State::new(egress),
-            turn,
+            notes: origin.notes,
+            turn: origin.turn,
         }
     }
 
@@ -60,6 +64,11 @@ impl Ctx {
 
     pub(crate) fn http_and_table(&mut self) -> (&mut http::State, &mut ResourceTable) {
         (&mut self.http, &mut self.table)
+    }
+
+    /// None in calls outside conversations, such as a tool's description of itself.
+    pub(crate) const fn notes(&self) -> Option<&Notes> {
+        self.notes.as_ref()
     }
 
     pub(crate) fn held(&mut self) -> &mut Held {

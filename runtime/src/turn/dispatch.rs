@@ -7,17 +7,19 @@ use std::time::Duration;
 use futures::stream::FuturesOrdered;
 use futures::{Stream, StreamExt};
 use thetis_core::event::{Body, CallOutcome, ToolCall, ToolResult};
-use thetis_core::id::{ConversationId, Seq};
+use thetis_core::id::Seq;
 use thetis_core::outcome::Outcome;
 use thetis_core::repair::Call;
 use thetis_core::settings::AspectKind;
 use thetis_core::{barrier, output, policy, repair};
+use thetis_store::lease::Hold;
 use thetis_store::registry::Active;
 use tracing::{info, warn};
 
 use super::control::Signal;
 use super::session::{Session, Stop};
 use crate::guest::{self, Target};
+use crate::host::notes::Notes;
 use crate::kernel::Kernel;
 use crate::limits::Bounds;
 
@@ -31,7 +33,7 @@ enum Planned {
 #[derive(Clone)]
 struct Bench {
     kernel: Arc<Kernel>,
-    conversation: ConversationId,
+    hold: Hold,
     message: Seq,
     bounds: Bounds,
     output_bytes: usize,
@@ -72,7 +74,7 @@ impl Session {
     pub(super) async fn dispatch(&mut self, message: Seq, calls: Vec<Call>) -> Result<Vec<Seq>, Stop> {
         let bench = Bench {
             kernel: self.kernel.clone(),
-            conversation: self.hold.conversation,
+            hold: self.hold,
             message,
             bounds: Bounds { budget: Duration::from_secs(u64::from(self.limits.tool_seconds)), ..Bounds::default() },
             output_bytes: usize::try_from(self.limits.output_bytes).unwrap_or(usize::MAX),
@@ -155,8 +157,9 @@ async fn execute(bench: Bench, planned: Planned) -> ToolResult {
         Planned::Answer(result) => return result,
     };
     let target = Target { component: tool.component, kind: AspectKind::Tool, grants: &tool.grants };
-    let idempotency_key = repair::idempotency_key(bench.conversation, bench.message, &call.id);
-    let guest_call = guest::ToolCall { arguments, idempotency_key };
+    let idempotency_key = repair::idempotency_key(bench.hold.conversation, bench.message, &call.id);
+    let notes = Some(Notes { store: bench.kernel.store.clone(), hold: bench.hold });
+    let guest_call = guest::ToolCall { arguments, idempotency_key, notes };
     let outcome = bench.kernel.guests.call_tool(target, guest_call, &bench.bounds).await;
     let (outcome, text) = say(outcome);
     info!(tool = %call.name, aspect = %tool.name, component = %tool.component, ?outcome, bytes = text.len(), "tool call ended");
