@@ -103,7 +103,20 @@ async fn many_conversations_share_commits_without_gaps() {
         }
         tail
     };
-    let tails = join_all((0..256).map(write)).await;
+    // Leases are renewed all the while: the same rows are locked, and nobody waits for ever.
+    let holds: Vec<Hold> = claims.iter().rev().map(|claim| claim.hold).collect();
+    let (writing, renewing) = (std::cell::Cell::new(true), store.clone());
+    let renew = async {
+        while writing.get() {
+            assert!(renewing.renew("here", &holds, TTL).await.unwrap().is_empty());
+        }
+    };
+    let write_all = async {
+        let tails = join_all((0..256).map(write)).await;
+        writing.set(false);
+        tails
+    };
+    let (tails, ()) = tokio::join!(write_all, renew);
     for (number, tail) in tails.into_iter().enumerate() {
         let events = log(&store, number as u128).await;
         assert_eq!(events.len() as u64, tail);
