@@ -129,19 +129,21 @@ impl Rig {
 
     /// Makes a conversation with `text` as its first message, and tells the worker.
     pub async fn ask(&self, text: &str) -> anyhow::Result<ConversationId> {
-        self.ask_in("agent", text).await
+        self.create(choice("agent", Limits::default()), text).await
     }
 
     /// As [`Self::ask`], in a mode.
     pub async fn ask_in(&self, mode: &str, text: &str) -> anyhow::Result<ConversationId> {
+        self.create(choice(mode, Limits::default()), text).await
+    }
+
+    /// As [`Self::ask`], with bounds of its own.
+    pub async fn ask_with(&self, limits: Limits, text: String) -> anyhow::Result<ConversationId> {
+        self.create(choice("agent", limits), &text).await
+    }
+
+    async fn create(&self, choice: Choice, text: &str) -> anyhow::Result<ConversationId> {
         let id = ConversationId(uuid::Uuid::new_v4());
-        let choice = Choice {
-            mode: mode.to_owned(),
-            model: "mock".to_owned(),
-            skills: Vec::new(),
-            agent: "core".to_owned(),
-            limits: Limits::default(),
-        };
         let prompt = Some(message(text));
         let new = New { id, namespace: NAMESPACE.to_owned(), name: id.to_string(), title: None, choice, prompt };
         self.store.create(&new).await?;
@@ -170,17 +172,20 @@ impl Rig {
         Ok((events, fold))
     }
 
-    /// Waits for the end of the conversation's `turn`th turn.
+    /// Waits for the end of the conversation's `turn`th turn; the log has to keep every rule by then.
     pub async fn ended(&self, conversation: ConversationId, turn: usize) -> anyhow::Result<(Vec<Event>, TurnEnd)> {
         let mut hints = self.hints.watch(conversation);
+        let (mut events, mut ends): (Vec<Event>, usize) = (Vec::new(), 0);
         loop {
-            let (events, _) = self.log(conversation).await?;
-            let mut ends = events.iter().filter_map(|event| match &event.body {
-                Body::TurnEnd(end) => Some(end.clone()),
-                _ => None,
-            });
-            if let Some(end) = ends.nth(turn.saturating_sub(1)) {
-                return Ok((events, end));
+            let first = events.last().map_or(Seq(1), |last| last.seq.next());
+            for event in self.store.read(conversation, SeqRange { first, last: Seq(u64::MAX) }).await? {
+                let end = if let Body::TurnEnd(end) = &event.body { Some(end.clone()) } else { None };
+                events.push(event);
+                ends += usize::from(end.is_some());
+                if let Some(end) = end.filter(|_| ends == turn) {
+                    Session::of(&events)?;
+                    return Ok((events, end));
+                }
             }
             let sweep = std::time::Duration::from_millis(200);
             let _ = tokio::time::timeout(sweep, hints.next()).await;
@@ -201,6 +206,10 @@ const ASPECTS: &[(AspectKind, &str)] = &[
     (AspectKind::Tool, "recall"),
     (AspectKind::Tool, "todo-write"),
 ];
+
+fn choice(mode: &str, limits: Limits) -> Choice {
+    Choice { mode: mode.to_owned(), model: "mock".to_owned(), skills: Vec::new(), agent: "core".to_owned(), limits }
+}
 
 fn message(text: &str) -> UserMessage {
     UserMessage { text: text.to_owned(), attachments: Vec::new(), source: Source::Api }

@@ -9,7 +9,7 @@ use thetis_e2e::rig::{Options, Rig};
 use thetis_runtime::artifact::Compiler;
 use thetis_runtime::worker;
 
-async fn rig(script: &str) -> Rig {
+pub async fn rig(script: &str) -> Rig {
     let compiler = Compiler::new(env!("CARGO_BIN_EXE_bench").into(), vec!["compile".into()]);
     let cache = env!("CARGO_TARGET_TMPDIR").into();
     Rig::start(Options { script: Script::parse(script).unwrap(), compiler, cache, database: None }).await.unwrap()
