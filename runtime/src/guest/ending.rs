@@ -51,7 +51,9 @@ fn limit(error: &wasmtime::Error, ctx: &mut Ctx) -> Option<Limit> {
     }
     let words = error.root_cause().to_string();
     if words.contains(HOST_CALL_WORDS) {
-        return Some(Limit::HostCall);
+        // The same words when the answer is copied; by then no frame of the guest is left to be named.
+        let answering = error.downcast_ref::<WasmBacktrace>().is_none();
+        return Some(if answering { Limit::Output } else { Limit::HostCall });
     }
     if words.contains(HANDLE_WORDS) {
         return Some(Limit::Handles);

@@ -1,5 +1,6 @@
 //! Tools written by hand in the text format, each as bad as its test needs it to be, and what it takes to call them.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -114,7 +115,6 @@ pub fn echo() -> Vec<u8> {
 pub struct Host {
     pub engine: Engine,
     pub guests: Guests,
-    _folder: tempfile::TempDir,
     known: Arc<Mutex<Vec<Bytes>>>,
 }
 
@@ -130,9 +130,10 @@ impl Host {
     }
 
     pub fn with(places: Places) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Compiled once for all tests of all runs; what guards that is tested beside it.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
         let engine = Engine::new(places.slots()).unwrap();
-        let artifacts = Artifacts::open(engine.clone(), folder.path(), Key::new([7; 32]), compiler()).unwrap();
+        let artifacts = Artifacts::open(engine.clone(), &folder, Key::new([7; 32]), compiler()).unwrap();
         let known = Arc::new(Mutex::new(Vec::<Bytes>::new()));
         let source: Source = {
             let known = Arc::clone(&known);
@@ -142,7 +143,7 @@ impl Host {
             })
         };
         let guests = Guests::new(engine.clone(), artifacts, source, &places);
-        Self { engine, guests, known, _folder: folder }
+        Self { engine, guests, known }
     }
 
     pub fn know(&self, component: Vec<u8>) -> Digest {

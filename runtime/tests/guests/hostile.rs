@@ -99,9 +99,9 @@ async fn an_answer_that_is_not_text_is_a_trap() {
 }
 
 #[tokio::test]
-async fn an_answer_larger_than_the_host_copies_is_over_a_limit() {
+async fn an_answer_larger_than_the_host_copies_is_over_the_output_limit() {
     let body = "(drop (memory.grow (i32.const 800))) (call $answer (i32.const 0) (i32.const 50000000))";
-    check(tool("", body), Outcome::OverLimit(Limit::HostCall)).await;
+    check(tool("", body), Outcome::OverLimit(Limit::Output)).await;
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! after them.
 
 mod artifacts;
+mod aspects;
 mod canary;
 mod cancel;
 mod fixture;
