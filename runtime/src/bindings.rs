@@ -1,7 +1,6 @@
 //! The one `bindgen!`: the grip's types and traits, generated from the world `host`, which has all of it. Exports are
 //! bound interface by interface (`exports::…::GuestIndices`), so that one set of types serves every world. No logic.
 #![expect(missing_docs, reason = "generated; `wit/` is the documentation")]
-#![expect(clippy::pedantic, reason = "generated")]
 
 wasmtime::component::bindgen!({
     path: "../wit",

@@ -144,7 +144,6 @@ impl Slice {
     }
 
     /// What happens to a guest that a tick found running: it lets others run, unless its slice is used up.
-    #[expect(clippy::needless_pass_by_value, reason = "the signature is wasmtime's")]
     pub(crate) fn tick(mut store: StoreContextMut<'_, Ctx>) -> wasmtime::Result<UpdateDeadline> {
         let slice = store.data_mut().slice();
         if slice.ticks >= slice.limit {

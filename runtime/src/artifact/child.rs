@@ -27,7 +27,7 @@ const MEMORY_BYTES: u64 = 3 << 30;
 const PROCESSOR_SECONDS: u64 = 120;
 
 /// Patience with the compiling process where its owner has no other.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Threads that it compiles with. Each costs address space.
 const THREADS: &str = "2";

@@ -63,19 +63,17 @@ impl Disk {
 
     pub(super) fn read(&self, digest: Digest) -> Option<Vouched> {
         let mut file = File::open(self.path(digest)).ok()?;
-        let length = file.metadata().ok().filter(|file| file.is_file())?.len();
+        let length = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
         let length = length.checked_sub(SEAL_BYTES as u64).filter(|length| *length <= MAX_CODE_BYTES)?;
         let mut seal = [0; SEAL_BYTES];
         file.read_exact(&mut seal).ok()?;
         let mut code = Vec::with_capacity(usize::try_from(length).ok()?);
         file.take(MAX_CODE_BYTES).read_to_end(&mut code).ok()?;
-        match self.seal(digest, &code).verify_slice(&seal) {
-            Ok(()) => Some(Vouched(code)),
-            Err(_) => {
-                tracing::warn!(%digest, "cached code is not ours; it is made again");
-                None
-            }
+        if self.seal(digest, &code).verify_slice(&seal).is_err() {
+            tracing::warn!(%digest, "cached code is not ours; it is made again");
+            return None;
         }
+        Some(Vouched(code))
     }
 
     pub(super) fn write(&self, digest: Digest, code: &[u8]) -> io::Result<()> {

@@ -33,12 +33,12 @@ fn canary(salt: u32) -> Vec<u8> {
                 (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 1))) (i32.const 10000))))
             (i32.const 0))"#
     );
-    let body = r#"
+    let body = r"
         (call $grow)
         (if (i32.eq (i32.load8_u (local.get $arguments)) (i32.const 119))
             (then (call $write) (return (call $answer (i32.const 320) (i32.const 5)))))
         (if (call $dirty) (then (return (call $answer (i32.const 310) (i32.const 5)))))
-        (call $answer (i32.const 300) (i32.const 5))"#;
+        (call $answer (i32.const 300) (i32.const 5))";
     tool(&items, body)
 }
 

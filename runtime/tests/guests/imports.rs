@@ -43,13 +43,13 @@ pub fn sleeper() -> Vec<u8> {
         (import "host" "block" (func $block (param i32)))
         (import "host" "drop" (func $drop (param i32)))
         (global $pollable (mut i32) (i32.const 0))"#;
-    let body = r#"
+    let body = r"
         (loop $again
             (global.set $pollable (call $subscribe (i64.const 100000)))
             (call $block (global.get $pollable))
             (call $drop (global.get $pollable))
             (br $again))
-        unreachable"#;
+        unreachable";
     clocks(functions, body)
 }
 

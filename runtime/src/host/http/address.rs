@@ -63,8 +63,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         (0x64, 0xff9b) => (third, fourth, fifth, sixth) == (0, 0, 0, 0) && embedded(seventh, eighth),
         (0x2002, _) => embedded(second, third),
         // Protocol assignments with Teredo and benchmarks, and the two ranges for documentation.
-        (0x2001, 0..=0x1ff | 0xdb8) => false,
-        (0x3fff, 0..=0xfff) => false,
+        (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
         _ => first & 0xe000 == 0x2000,
     }
 }

@@ -96,12 +96,11 @@ impl Entry {
             Some(_) => return None,
             None => None,
         };
-        let host = match host.strip_prefix("*.") {
-            Some(suffix) => Host::Below(normal(suffix).filter(|suffix| literal(suffix).is_none())?),
-            None => {
-                let host = normal(host)?;
-                literal(&host).map_or(Host::Name(host), Host::Address)
-            }
+        let host = if let Some(suffix) = host.strip_prefix("*.") {
+            Host::Below(normal(suffix).filter(|suffix| literal(suffix).is_none())?)
+        } else {
+            let host = normal(host)?;
+            literal(&host).map_or(Host::Name(host), Host::Address)
         };
         Some(Self { host, port })
     }

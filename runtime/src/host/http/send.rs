@@ -37,8 +37,8 @@ const MAX_ADDRESSES: usize = 4;
 /// The longest that a guest may ask to wait for each of these; also what it waits when it asks for nothing.
 const MAX_RESOLVE: Duration = Duration::from_secs(10);
 const MAX_CONNECT: Duration = Duration::from_secs(10);
-const MAX_FIRST_BYTE: Duration = Duration::from_secs(300);
-const MAX_BETWEEN_BYTES: Duration = Duration::from_secs(60);
+const MAX_FIRST_BYTE: Duration = Duration::from_mins(5);
+const MAX_BETWEEN_BYTES: Duration = Duration::from_mins(1);
 
 /// Drives a connection after its answer's head has come.
 pub(super) type Connection = Box<dyn Future<Output = Result<(), Error>> + Send>;
