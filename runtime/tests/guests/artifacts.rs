@@ -38,6 +38,13 @@ async fn code_is_made_once_and_found_again() {
 }
 
 #[tokio::test]
+async fn guests_that_start_anew_find_their_code() {
+    let host = Host::new();
+    host.is_healthy().await;
+    host.fresh().is_healthy().await;
+}
+
+#[tokio::test]
 async fn code_under_another_key_is_not_believed() {
     let (folder, digest, _) = filled().await;
     assert!(matches!(open(folder.path(), 2).load(digest, nothing()).await, Err(Error::Missing { .. })));

@@ -1,7 +1,6 @@
 //! The real guests of `aspects/`, built by `make aspects`: the hostile fixture in every way it knows, and requests that go
 //! where they may and nowhere else.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use thetis_core::outcome::{Clock, Limit, Outcome};
@@ -12,14 +11,7 @@ use thetis_runtime::limits::Bounds;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::fixture::{Host, tight};
-
-fn aspect(name: &str) -> Vec<u8> {
-    let folder = std::env::var_os("THETIS_ASPECTS")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../aspects/target/components")), PathBuf::from);
-    let file = folder.join(format!("{name}.wasm"));
-    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `make aspects`", file.display()))
-}
+use crate::fixture::{Host, aspect, tight};
 
 async fn misbehaves(how: &str, bounds: &Bounds) -> Outcome<String> {
     let host = Host::new();

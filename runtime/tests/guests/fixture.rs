@@ -1,6 +1,6 @@
 //! Tools written by hand in the text format, each as bad as its test needs it to be, and what it takes to call them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -106,6 +106,14 @@ pub fn assemble(imports: &str, inner: &str) -> Vec<u8> {
     wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A guest of `aspects/`.
+pub fn aspect(name: &str) -> Vec<u8> {
+    let folder = std::env::var_os("THETIS_ASPECTS")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../aspects/target/components")), PathBuf::from);
+    let file = folder.join(format!("{name}.wasm"));
+    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `make aspects`", file.display()))
+}
+
 /// Answers with its arguments.
 pub fn echo() -> Vec<u8> {
     tool("", "(call $answer (local.get $arguments) (local.get $arguments_length))")
@@ -130,11 +138,18 @@ impl Host {
     }
 
     pub fn with(places: Places) -> Self {
+        Self::made(Engine::new(places.slots()).unwrap(), &places, Arc::default())
+    }
+
+    /// The same engine and components, with guests that have loaded nothing.
+    pub fn fresh(&self) -> Self {
+        Self::made(self.engine.clone(), &PLACES, Arc::clone(&self.known))
+    }
+
+    fn made(engine: Engine, places: &Places, known: Arc<Mutex<Vec<Bytes>>>) -> Self {
         // Compiled once for all tests of all runs; what guards that is tested beside it.
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
-        let engine = Engine::new(places.slots()).unwrap();
         let artifacts = Artifacts::open(engine.clone(), &folder, Key::new([7; 32]), compiler()).unwrap();
-        let known = Arc::new(Mutex::new(Vec::<Bytes>::new()));
         let source: Source = {
             let known = Arc::clone(&known);
             Arc::new(move |digest| {
@@ -142,7 +157,7 @@ impl Host {
                 async move { Ok(found) }.boxed()
             })
         };
-        let guests = Guests::new(engine.clone(), artifacts, source, &places);
+        let guests = Guests::new(engine.clone(), artifacts, source, places);
         Self { engine, guests, known }
     }
 
@@ -157,7 +172,7 @@ impl Host {
     }
 
     pub async fn call_granted(&self, component: Digest, grants: &Grants, arguments: &str, bounds: &Bounds) -> Outcome<String> {
-        let call = ToolCall { arguments: arguments.to_owned(), idempotency_key: "key".to_owned() };
+        let call = ToolCall { arguments: arguments.to_owned(), idempotency_key: "key".to_owned(), notes: None };
         self.guests.call_tool(Target { component, kind: AspectKind::Tool, grants }, call, bounds).await
     }
 

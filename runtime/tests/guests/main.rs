@@ -10,3 +10,4 @@ mod cancel;
 mod fixture;
 mod hostile;
 mod imports;
+mod notes;
