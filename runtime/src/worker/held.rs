@@ -95,12 +95,14 @@ pub async fn renew(held: Arc<Held>, store: Store, options: Options, stop: Cancel
         match tokio::time::timeout(fifth, store.renew(&options.owner, &holds, options.lease)).await {
             Ok(Ok(lost)) => {
                 held.renewed(&holds, sent);
-                lost.into_iter().for_each(|conversation| held.tell(conversation, Signal::ClaimLost));
+                for conversation in lost {
+                    held.tell(conversation, Signal::ClaimLost);
+                }
             }
             Ok(Err(cause)) => warn!(error = &cause as &dyn std::error::Error, "cannot renew claims"),
             Err(_) => warn!(waited = ?fifth, "the renewal of claims is not answered"),
         }
-        if let Some(limit) = Instant::now().checked_sub(options.lease - fifth) {
+        if let Some(limit) = Instant::now().checked_sub(options.lease.saturating_sub(fifth)) {
             held.give_up_until(limit);
         }
     }
