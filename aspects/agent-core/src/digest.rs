@@ -6,8 +6,6 @@ use thetis_core::event::{AssistantMessage, Body, CallOutcome, Event};
 #[cfg(test)]
 mod tests;
 
-/// Of the whole summary, in bytes; about 5,000 tokens.
-const BYTES: usize = 16 << 10;
 /// What is kept of what the model said, in characters.
 const SAID: usize = 400;
 /// What is kept of a call's arguments, and of its result.
@@ -65,8 +63,8 @@ impl Digest {
         }
     }
 
-    /// The summary: at most [`BYTES`], the newest lines and a quarter of the oldest where not all fit.
-    pub fn text(&self) -> String {
+    /// The summary: `most` bytes of lines, the oldest in a quarter and the newest in the rest where not all fit.
+    pub fn text(&self, most: usize) -> String {
         let total = self.lines.iter().map(|line| line.len() + 1).sum::<usize>();
         let fits = |mut room: usize| {
             move |line: &&String| {
@@ -80,12 +78,12 @@ impl Digest {
             text.push('\n');
             text.push_str(line);
         };
-        if total <= BYTES {
+        if total <= most {
             self.lines.iter().for_each(|line| push(line));
             return text;
         }
-        let oldest = self.lines.iter().take_while(fits(BYTES / 4)).count();
-        let newest = self.lines.iter().rev().take_while(fits(BYTES - BYTES / 4)).count().min(self.lines.len() - oldest);
+        let oldest = self.lines.iter().take_while(fits(most / 4)).count();
+        let newest = self.lines.iter().rev().take_while(fits(most - most / 4)).count().min(self.lines.len() - oldest);
         self.lines.iter().take(oldest).for_each(|line| push(line));
         push("- (more was done here that no longer fits)");
         self.lines.iter().skip(self.lines.len() - newest).for_each(|line| push(line));

@@ -49,8 +49,9 @@ fn catch_up(view: &mut View) -> Result<(), Stop> {
 fn step(view: &View, settings: &config::Settings, system: &[String]) -> Result<(), Stop> {
     // Asked for each time: a tool that was made in this turn is offered by the next request.
     let listed = tools::listed();
-    if let Some(plan) = room::plan(view.outline(), room::bytes(settings.model.context_tokens, system, &listed)) {
-        return compact(plan);
+    let room = room::bytes(settings.model.context_tokens, system, &listed);
+    if let Some(plan) = room::plan(view.outline(), room) {
+        return compact(plan, room::summary(room));
     }
     model::step(&model::Request {
         system: system.to_vec(),
@@ -60,8 +61,8 @@ fn step(view: &View, settings: &config::Settings, system: &[String]) -> Result<(
     Ok(())
 }
 
-/// Puts a digest in place of what the plan names.
-fn compact(plan: Plan) -> Result<(), Stop> {
+/// Puts a digest of about `most` bytes in place of what the plan names.
+fn compact(plan: Plan, most: usize) -> Result<(), Stop> {
     let mut digest = Digest::default();
     for seq in plan.replaces {
         read(SeqRange { first: seq, last: seq }, &mut |event| digest.add(event))?;
@@ -69,7 +70,7 @@ fn compact(plan: Plan) -> Result<(), Stop> {
     for span in &plan.fresh {
         read(*span, &mut |event| digest.add(event))?;
     }
-    agent::compact(Compaction { spans: plan.spans, summary: digest.text() })?;
+    agent::compact(Compaction { spans: plan.spans, summary: digest.text(most) })?;
     Ok(())
 }
 

@@ -10,6 +10,9 @@ mod tests;
 /// What a token holds of the texts that take the most tokens: code and JSON. Prose has about four bytes a token.
 const TOKEN_BYTES: u64 = 3;
 
+const LEAST_SUMMARY: usize = 1 << 10;
+const MOST_SUMMARY: usize = 16 << 10;
+
 /// Bytes of history that a request has room for, beside the system prompt, the tools, and a quarter of the context for the
 /// model's answer.
 pub fn bytes(context_tokens: u64, system: &[String], tools: &[Description]) -> u64 {
@@ -18,6 +21,12 @@ pub fn bytes(context_tokens: u64, system: &[String], tools: &[Description]) -> u
     let fixed = u64::try_from(tools.fold(system, usize::saturating_add)).unwrap_or(u64::MAX);
     let context = context_tokens.saturating_mul(TOKEN_BYTES);
     (context - context / 4).saturating_sub(fixed)
+}
+
+/// Bytes of the summary that is to take the place of much of `room`: a quarter, so that with what the plan leaves it fits, and
+/// never more than what is about 5,000 tokens.
+pub fn summary(room: u64) -> usize {
+    usize::try_from(room / 4).map_or(MOST_SUMMARY, |quarter| quarter.clamp(LEAST_SUMMARY, MOST_SUMMARY))
 }
 
 /// What to summarise so that the history fits `room` with half of it to spare, where it no longer fits. A summary changes the

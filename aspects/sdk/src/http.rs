@@ -1,7 +1,7 @@
 //! An HTTP client over `wasi:http`, for guests whose Aspect names hosts in its egress list. One request, one bounded answer.
 
 use wasip2::http::outgoing_handler;
-use wasip2::http::types::{ErrorCode, Fields, IncomingResponse, OutgoingBody, OutgoingRequest, RequestOptions, Scheme};
+use wasip2::http::types::{ErrorCode, Fields, HeaderError, IncomingResponse, OutgoingBody, OutgoingRequest, RequestOptions, Scheme};
 use wasip2::io::streams::StreamError;
 
 pub use wasip2::http::types::Method;
@@ -72,7 +72,14 @@ pub fn send(request: &Request<'_>, most: usize) -> Result<Response, String> {
 fn outgoing(request: &Request<'_>, url: &Url<'_>) -> Result<OutgoingRequest, String> {
     let headers = Fields::new();
     for (name, value) in request.headers {
-        headers.append(name, value.as_bytes()).map_err(|error| format!("header {name:?} cannot be sent: {error}"))?;
+        headers.append(name, value.as_bytes()).map_err(|error| match error {
+            HeaderError::Forbidden => format!("the header {name:?} belongs to the connection and cannot be chosen"),
+            _ => format!("the header {name:?} or its value is not one that HTTP knows"),
+        })?;
+    }
+    if !request.body.is_empty() {
+        // Without it the body is sent in chunks, which not every server takes. A host may set it by itself.
+        let _ = headers.set("content-length", &[request.body.len().to_string().into_bytes()]);
     }
     let outgoing = OutgoingRequest::new(headers);
     let scheme = if url.secure { Scheme::Https } else { Scheme::Http };

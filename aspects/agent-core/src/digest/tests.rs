@@ -1,3 +1,5 @@
+//! What a summary keeps of what was done, and how long it gets.
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use thetis_core::event::{Compaction, Finish, Timestamp, ToolCall, ToolResult, TurnInterrupted};
@@ -5,6 +7,8 @@ use thetis_core::id::{Digest as Sha256, Seq};
 use thetis_core::usage::Usage;
 
 use super::*;
+
+const MOST: usize = 16 << 10;
 
 fn event(body: Body) -> Event {
     Event { seq: Seq(1), at: Timestamp(0), turn: None, body }
@@ -37,7 +41,7 @@ fn digest(events: &[Event]) -> String {
     for event in events {
         digest.add(event);
     }
-    digest.text()
+    digest.text(MOST)
 }
 
 fn check(events: &[Event], expected: &Expect) {
@@ -98,7 +102,7 @@ fn ids_of_an_earlier_message_do_not_catch_a_later_result() {
 fn too_much_loses_its_middle() {
     let events = (0..1000).map(|n| message(&format!("{n} {}", "é".repeat(100)), &[])).collect::<Vec<_>>();
     let text = digest(&events);
-    assert!(text.len() <= BYTES + 300, "{}", text.len());
+    assert!(text.len() <= MOST + 300, "{}", text.len());
     for said in ["said: 0 ", "said: 15 ", "(more was done here", "said: 999 "] {
         assert!(text.contains(said), "{said}");
     }
@@ -114,6 +118,6 @@ proptest! {
         let events = texts.map(|text| message(&text, &[("a", &text, &text)])).collect::<Vec<_>>();
         let once = digest(&events);
         let again = [&[event(Body::Compaction(Compaction { spans: vec![], summary: once }))], &events[..]].concat();
-        prop_assert!(digest(&again).len() <= BYTES + 300);
+        prop_assert!(digest(&again).len() <= MOST + 300);
     }
 }

@@ -1,3 +1,5 @@
+//! Logs, and what a turn does after each.
+
 use proptest::prelude::*;
 use thetis_core::outline::Role::{Hidden, Shown, User};
 use thetis_sdk::agent::Ending;

@@ -1,3 +1,5 @@
+//! What the system prompt says of a mode and of skills.
+
 use expect_test::{Expect, expect};
 use thetis_sdk::agent::config::{Mode, Model};
 

@@ -1,3 +1,5 @@
+//! When room is made, and how much.
+
 use thetis_core::id::{Seq, SeqRange};
 use thetis_core::outline::Role;
 
@@ -42,4 +44,9 @@ fn what_every_request_carries_is_not_room() {
     assert_eq!(bytes(1000, &["x".repeat(200), "y".to_owned()], &[tool]), 2250 - 201 - 14);
     assert_eq!(bytes(10, &["x".repeat(200)], &[]), 0);
     assert_eq!(bytes(u64::MAX, &[], &[]), u64::MAX - u64::MAX / 4);
+}
+
+#[test]
+fn a_summary_is_a_part_of_the_room() {
+    assert_eq!([0, 20_000, u64::MAX].map(summary), [1 << 10, 5_000, 16 << 10]);
 }

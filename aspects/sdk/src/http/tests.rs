@@ -1,3 +1,5 @@
+//! Which URLs a request may name.
+
 use super::*;
 
 #[test]

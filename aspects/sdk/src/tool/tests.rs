@@ -1,3 +1,5 @@
+//! What a declaration comes to: its schema, what it takes, and what is said about what it does not take.
+
 use expect_test::{Expect, expect};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! What the model is shown of an answer.
+
 use super::*;
 
 fn response(kind: Option<&str>, body: &[u8], cut: bool) -> Response {

@@ -1,3 +1,5 @@
+//! How keys are listed.
+
 use super::list;
 
 #[test]

@@ -1,3 +1,5 @@
+//! What is echoed, and what is refused.
+
 use super::*;
 
 fn todo(status: Status) -> Todo {

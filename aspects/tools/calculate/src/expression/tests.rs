@@ -1,3 +1,5 @@
+//! What texts are worth, and what is said of those that are worth nothing.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Exactness, and the edges of the range.
+
 use proptest::prelude::*;
 
 use super::*;
