@@ -1,11 +1,12 @@
 //! What the model client adds to each chunk of a stream, and to a step: `cargo run --release -p thetis-e2e --example stream_overhead`.
 //!
 //! Two readers of the same endpoint take turns, round by round: one that only takes the bytes off the connection, and the
-//! client. The endpoint runs in a thread of its own and sends as fast as it is read.
+//! client. The endpoint runs in a thread of its own and sends as fast as it is read. What is counted is the processor time of
+//! the reader's thread, so that other load on the machine does not matter. Linux only.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use thetis_core::event::{Body, Event, Source, Timestamp, UserMessage};
@@ -66,19 +67,26 @@ async fn rounds(client: &Client, http: &reqwest::Client, model: &Model, text: &s
     let deadline = tokio::time::Instant::now() + Duration::from_mins(10);
     let (mut bare, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let began = Instant::now();
+        let began = processor_time()?;
         let mut response = http.post(&url).body(body.clone()).send().await?;
         while let Some(chunk) = response.chunk().await? {
             black_box(chunk);
         }
-        bare.push(began.elapsed());
-        let began = Instant::now();
+        bare.push(processor_time()?.saturating_sub(began));
+        let began = processor_time()?;
         let mut chunks = 0_usize;
         client.step(&request, None, deadline, |delta| chunks += usize::from(!matches!(black_box(delta), Delta::Restart))).await?;
-        whole.push(began.elapsed());
+        whole.push(processor_time()?.saturating_sub(began));
         anyhow::ensure!(chunks == words, "{chunks} pieces");
     }
     Ok([median(&mut bare), median(&mut whole)])
+}
+
+/// What this thread has used so far.
+fn processor_time() -> anyhow::Result<Duration> {
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = statistics.split_whitespace().next().context("no figure")?;
+    Ok(Duration::from_nanos(nanoseconds.parse()?))
 }
 
 fn median(rounds: &mut [Duration]) -> Duration {
