@@ -1,7 +1,7 @@
 //! Guests that a real engine runs, compiled by the real compiling process: good ones, hostile ones, and what is left
 //! after them.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod artifacts;
 mod aspects;
