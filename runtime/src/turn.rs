@@ -58,7 +58,7 @@ enum Error {
     #[error("the agent's call did not give the turn back")]
     SessionLost,
     #[error("the model's key cannot be used")]
-    Key(#[source] thetis_model::key::NotAKey),
+    Key(#[source] thetis_core::key::NotAKey),
 }
 
 /// Runs the claimed conversation's turn to its end, or to where it leaves this process.
@@ -108,7 +108,7 @@ async fn open(kernel: Arc<Kernel>, claim: Claim, signals: Signals) -> Result<Box
     let agent = agent.map_err(Error::Aspects)?.ok_or_else(|| Error::NoAgent(row.choice.agent.clone()))?;
     let tools = tools.map_err(Error::Aspects)?;
     let events = events.map_err(Stop::Read)?;
-    let key = settings.key.as_ref().map(|key| thetis_model::Key::new(key.expose())).transpose().map_err(Error::Key)?;
+    let key = settings.key.as_ref().map(|key| thetis_core::key::Key::new(key.expose())).transpose().map_err(Error::Key)?;
     let fold = fold::Session::of(&events).map_err(Stop::Invalid)?;
     let limits = row.choice.limits;
     Ok(Box::new(Session {

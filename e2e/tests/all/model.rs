@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use thetis_core::event::{AssistantMessage, Body, CallOutcome, Event, Finish, Source, Timestamp, ToolResult, UserMessage};
 use thetis_core::id::{Digest, Seq};
+use thetis_core::key::Key;
 use thetis_core::settings::{CacheVendor, Model, Prices};
 use thetis_core::tool::{Manifest, Replay};
 use thetis_core::usage::Cost;
@@ -12,7 +13,7 @@ use thetis_e2e::mock::server::Request as Logged;
 use thetis_e2e::mock::{Options, Script, Server};
 use thetis_model::client::{Options as ClientOptions, Policy};
 use thetis_model::step::Error;
-use thetis_model::{Client, Delta, Key, Reply, Request};
+use thetis_model::{Client, Delta, Reply, Request};
 use tokio::time::Instant;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -7,12 +7,13 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::Url;
 use serde_json::Value;
+use thetis_core::key::Key;
 use tokio::time::Instant;
 
-use crate::key::Key;
 use crate::reply::{Delta, Reply};
 use crate::request::Request;
 use crate::step::{Error, excerpt};
@@ -115,7 +116,7 @@ impl Client {
     ) -> Result<Reply, Error> {
         let mut post = self.http.post(address(&request.model.base_url)?).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(key) = key {
-            post = post.header(AUTHORIZATION, key.bearer());
+            post = post.header(AUTHORIZATION, bearer(key)?);
         }
         let response = match tokio::time::timeout_at(self.patience(deadline), post.send()).await {
             Ok(Ok(response)) => response,
@@ -181,4 +182,11 @@ fn text(headers: &HeaderMap, name: &http::HeaderName) -> String {
 fn chance() -> f64 {
     let bits = RandomState::new().hash_one(()) >> 32;
     f64::from(u32::try_from(bits).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
+}
+
+/// The Authorization header's value, which nothing prints. A key holds only what a header can carry.
+fn bearer(key: &Key) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose())).map_err(|_| Error::NoKey)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

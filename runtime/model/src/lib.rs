@@ -5,7 +5,6 @@
 
 mod assemble;
 pub mod client;
-pub mod key;
 pub mod reply;
 pub mod request;
 mod retry;
@@ -14,6 +13,5 @@ pub mod step;
 pub mod wire;
 
 pub use client::Client;
-pub use key::Key;
 pub use reply::{Delta, Reply};
 pub use request::Request;

@@ -72,7 +72,7 @@ pub struct Session {
     pub(super) hold: Hold,
     pub(super) signals: Signals,
     pub(crate) settings: TurnSettings,
-    pub(super) key: Option<thetis_model::Key>,
+    pub(super) key: Option<thetis_core::key::Key>,
     pub(crate) limits: Limits,
     /// Every active tool of the namespace; the mode decides which the agent sees.
     pub(super) tools: Vec<Active>,
