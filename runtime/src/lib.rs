@@ -5,6 +5,7 @@ pub mod bindings;
 pub mod engine;
 pub mod guest;
 pub mod host;
+pub mod ingress;
 pub mod kernel;
 pub mod limits;
 pub mod register;

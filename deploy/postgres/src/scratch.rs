@@ -32,19 +32,19 @@ impl Postgres {
     }
 }
 
-/// Makes the data once. Two processes may do so at the same time; the second to finish throws its own away.
+/// Makes the data once. Two processes or threads may do so at the same time; the second to finish throws its own away.
 fn keep(account: &Account, binaries: &Binaries, kept: &Path) -> Result<(), Error> {
     let prepare = |cause| Error::Prepare { folder: kept.to_owned(), cause };
     let made = tempfile::tempdir().map_err(prepare)?;
     account.own(made.path()).map_err(prepare)?;
     initialise(account, binaries, made.path(), Durability::Discardable)?;
-    if let Some(parent) = kept.parent() {
-        std::fs::create_dir_all(parent).map_err(prepare)?;
-    }
-    let aside = kept.with_extension(std::process::id().to_string());
-    copy(&made.path().join("data"), &aside).map_err(prepare)?;
-    match std::fs::rename(&aside, kept) {
-        Err(_) if kept.exists() => std::fs::remove_dir_all(&aside).map_err(prepare),
+    let parent = kept.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(prepare)?;
+    let aside = tempfile::tempdir_in(parent).map_err(prepare)?;
+    let copied = aside.path().join("data");
+    copy(&made.path().join("data"), &copied).map_err(prepare)?;
+    match std::fs::rename(copied, kept) {
+        Err(_) if kept.exists() => Ok(()),
         renamed => renamed.map_err(prepare),
     }
 }

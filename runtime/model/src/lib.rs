@@ -8,7 +8,7 @@ pub mod client;
 pub mod reply;
 pub mod request;
 mod retry;
-mod sse;
+pub mod sse;
 pub mod step;
 pub mod wire;
 

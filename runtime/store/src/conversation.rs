@@ -29,6 +29,8 @@ pub struct Conversation {
     pub suspended: bool,
     /// What it runs with from the next turn on: what a person picked, else what is declared.
     pub choice: Choice,
+    /// A turn is open or due: there is input that no ended turn took up.
+    pub pending: bool,
     /// Counts its claims.
     pub epoch: Epoch,
     /// Who holds it, or held it when its lease ran out.
@@ -133,8 +135,8 @@ impl Error {
 
 macro_rules! columns {
     () => {
-        "id, namespace, name, title, state, suspended, coalesce(chosen, declared)::text as choice, epoch, owner, next_seq, attempts, \
-         created_at, steps, input, cache_read, cache_write, output, cost"
+        "id, namespace, name, title, state, suspended, wake_at is not null as pending, coalesce(chosen, declared)::text as choice, \
+         epoch, owner, next_seq, attempts, created_at, steps, input, cache_read, cache_write, output, cost"
     };
 }
 pub(crate) use columns;
@@ -272,6 +274,7 @@ impl FromRow<'_, PgRow> for Conversation {
             title: row.try_get("title")?,
             state,
             suspended: row.try_get("suspended")?,
+            pending: row.try_get("pending")?,
             choice: serde_json::from_str(row.try_get("choice")?).map_err(|source| column("choice", source))?,
             epoch: Epoch(count("epoch")?),
             owner: row.try_get("owner")?,
