@@ -282,7 +282,7 @@ fn arguments(data: &Path, sockets: &Path, durability: Durability) -> Vec<std::ff
         "listen_addresses=",
         "port=5432",
         "unix_socket_permissions=0700",
-        "max_connections=64",
+        "max_connections=100",
         "shared_buffers=64MB",
         "log_min_messages=warning",
         "logging_collector=off",
