@@ -46,11 +46,10 @@ impl Client {
             let before = after;
             match self.once(of, &mut after, until, &mut last, &mut see).await {
                 Ok(ControlFlow::Break(())) => return Ok(last),
-                Ok(ControlFlow::Continue(())) => {}
                 // Nothing was ever there: that will not pass by itself.
                 Err(error @ Error::NotRunning { .. }) if failures == 0 => return Err(error),
                 Err(error) if !error.may_pass() || failures >= ATTEMPTS => return Err(error),
-                Err(_) => {}
+                Ok(ControlFlow::Continue(())) | Err(_) => {}
             }
             failures = if after > before { 1 } else { failures + 1 };
             tokio::time::sleep(RETRY).await;

@@ -120,7 +120,7 @@ fn short(digest: &Digest) -> String {
 
 /// The first eight digits: enough to tell contents apart.
 fn hex(digest: &Digest) -> String {
-    digest.as_bytes().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    digest.to_string().chars().skip("sha256:".len()).take(8).collect()
 }
 
 /// Conversations as a table with a heading, in the manner of `kubectl get`; `wide` adds what rarely matters.
@@ -173,7 +173,7 @@ pub fn shown(text: &str) -> String {
             '\n' => out.push('\n'),
             '\t' => out.push_str("    "),
             '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}' => {
-                out.extend(character.escape_unicode())
+                out.extend(character.escape_unicode());
             }
             _ if character.is_control() => out.extend(character.escape_unicode()),
             _ => out.push(character),

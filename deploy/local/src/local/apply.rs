@@ -51,7 +51,7 @@ pub enum Error {
         name: String,
         /// Why.
         #[source]
-        cause: register::Error,
+        cause: Box<register::Error>,
     },
     /// Modes, models and skills were not written.
     #[error("put modes, models and skills into the database")]
@@ -97,7 +97,7 @@ async fn activate(kernel: &Kernel, aspect: DeclaredAspect, components: &Path) ->
     let bytes = tokio::fs::read(&path).await.map_err(|cause| Error::Component { name: name.clone(), path, cause })?;
     let candidate =
         Candidate { namespace: NAMESPACE.to_owned(), kind: aspect.kind, name: aspect.name, grants: aspect.grants, component: bytes.into() };
-    register::register(kernel, candidate).await.map(drop).map_err(|cause| Error::Aspect { name, cause })
+    register::register(kernel, candidate).await.map(drop).map_err(|cause| Error::Aspect { name, cause: Box::new(cause) })
 }
 
 /// Where the component of a builtin aspect is: `tool-fetch.wasm` for the tool `tool-fetch`.

@@ -5,7 +5,7 @@ use thetis_core::usage::Cost;
 
 use super::*;
 
-fn check(seq: u64, kind: &str, body: serde_json::Value, expected: Expect) {
+fn check(seq: u64, kind: &str, body: &serde_json::Value, expected: &Expect) {
     let event = json!({ "seq": seq, "at": 0, "turn": null, "kind": kind, "body": body });
     expected.assert_eq(&super::event(&serde_json::from_value(event).unwrap()));
 }
@@ -19,8 +19,8 @@ fn what_people_say() {
     check(
         1,
         "user/message",
-        json!({ "text": "What is 6 × 7?\nAnd why?", "source": "object" }),
-        expect![[r#"
+        &json!({ "text": "What is 6 × 7?\nAnd why?", "source": "object" }),
+        &expect![[r#"
                1  user/message        What is 6 × 7?
                                       And why?
         "#]],
@@ -34,8 +34,8 @@ fn a_turn_begins() {
     check(
         2,
         "turn/start",
-        body,
-        expect![[r#"
+        &body,
+        &expect![[r#"
                2  turn/start          agent sha256:d4f0bc5a, mode agent@d4f0bc5a, model default@37a8eec1, skills arithmetic@ca75eaf4
         "#]],
     );
@@ -49,8 +49,8 @@ fn a_message_with_calls() {
     check(
         3,
         "assistant/message",
-        body,
-        expect![[r#"
+        &body,
+        &expect![[r#"
                3  assistant/message   → calculate {"expression":"6*7"}
                                       (1 step, 120 tokens in (20 from the cache), 12 out, $0.0012)
         "#]],
@@ -63,8 +63,8 @@ fn what_a_terminal_would_obey_is_shown_by_number() {
     check(
         4,
         "tool/result",
-        json!({ "message": 3, "call": "a", "name": "evil\u{7}", "outcome": "answered", "text": text }),
-        expect![[r#"
+        &json!({ "message": 3, "call": "a", "name": "evil\u{7}", "outcome": "answered", "text": text }),
+        &expect![[r#"
                4  tool/result         evil\u{7} answered: red \u{1b}[31m\u{d}over\u{9b}2J \u{202e}txet\u{202c}    tab
         "#]],
     );
@@ -84,8 +84,8 @@ fn a_turn_ends() {
     check(
         6,
         "turn/end",
-        json!({ "status": "failed", "reason": "no answer", "usage": Usage::default() }),
-        expect![[r#"
+        &json!({ "status": "failed", "reason": "no answer", "usage": Usage::default() }),
+        &expect![[r#"
                6  turn/end            failed: no answer (0 steps, 0 tokens in, 0 out, $0.0000)
         "#]],
     );
