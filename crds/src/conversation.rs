@@ -83,10 +83,6 @@ pub struct Spec {
 
 /// Bounds on what the conversation may use. A bound that is reached ends the turn as failed or cuts the text, never more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-kubernetes-validations" = [{
-    "rule": "self.toolSeconds <= self.turnSeconds",
-    "message": "toolSeconds is at most turnSeconds"
-}]))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     /// Model requests that one turn may make. Default: 25.
@@ -95,7 +91,7 @@ pub struct Limits {
     /// Length of one turn in seconds, tool calls included. Default: 3600 (an hour).
     #[schemars(range(min = 1, max = 86400))]
     pub turn_seconds: i32,
-    /// Length of one tool call in seconds. Default: 300 (five minutes).
+    /// Length of one tool call in seconds; the turn's length bounds it, too. Default: 300 (five minutes).
     #[schemars(range(min = 1, max = 86400))]
     pub tool_seconds: i32,
     /// What the conversation may cost in its whole life, in US dollars, for example `"5"` or `"0.25"`. Default: no bound.

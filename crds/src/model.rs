@@ -27,7 +27,7 @@ use crate::reference::KeyRef;
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[x_kube(
-    validation = Rule::new("self.outputTokens < self.contextTokens")
+    validation = Rule::new("!has(self.outputTokens) || self.outputTokens < self.contextTokens")
         .message("outputTokens has to be less than contextTokens, which counts request and reply together")
 )]
 #[serde(rename_all = "camelCase")]
@@ -59,10 +59,10 @@ pub struct Spec {
     #[serde(default = "default_context_tokens")]
     #[schemars(range(min = 1024, max = 100_000_000))]
     pub context_tokens: i32,
-    /// The longest reply, in tokens. Default: 8192.
-    #[serde(default = "default_output_tokens")]
+    /// The longest reply, in tokens. Default: 8192, or half of `contextTokens` where that is less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16, max = 10_000_000))]
-    pub output_tokens: i32,
+    pub output_tokens: Option<i32>,
 }
 
 /// How an endpoint is spoken to.
@@ -127,8 +127,4 @@ fn default_base_url() -> String {
 
 const fn default_context_tokens() -> i32 {
     128_000
-}
-
-const fn default_output_tokens() -> i32 {
-    8192
 }

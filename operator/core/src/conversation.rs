@@ -71,18 +71,14 @@ pub fn conversation(object: &Conversation, known: &Known) -> Result<DeclaredConv
 
 fn limits(problems: &mut Problems<'_>, declared: &thetis_crds::conversation::Limits) -> Limits {
     let mut number = |field: &str, given, least, most| problems.take(format!("spec.limits.{field}"), ranged(given, least, most));
-    let limits = Limits {
+    Limits {
         steps: number("steps", declared.steps, 1, 1000),
         turn_seconds: number("turnSeconds", declared.turn_seconds, 1, 86400),
         tool_seconds: number("toolSeconds", declared.tool_seconds, 1, 86400),
         output_bytes: number("outputBytes", declared.output_bytes, 1024, 1 << 20),
         message_bytes: number("messageBytes", declared.message_bytes, 1024, 4 << 20),
         spend: problems.take("spec.limits.spendUSD", declared.spend_usd.as_deref().map(dollars::pico).transpose()),
-    };
-    if limits.tool_seconds > limits.turn_seconds {
-        problems.add("spec.limits.toolSeconds", What::Unordered { relation: "at most", other: "turnSeconds" });
     }
-    limits
 }
 
 fn prompt(text: String, most: u32) -> Result<UserMessage, What> {

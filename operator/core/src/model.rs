@@ -12,6 +12,9 @@ use crate::problem::{Kind, Problem, Problems, What, ranged};
 /// The host that always wants a key.
 const OPENROUTER: &str = "openrouter.ai";
 
+/// The longest reply of a model that does not say, where its context has room for as much again.
+const OUTPUT_TOKENS: i32 = 8192;
+
 /// The model as turns use it, and its key. A model that names a key has one: there is no blank Authorization header.
 pub fn model(object: &Model, data: &Data) -> Result<(settings::Model, Option<Key>), Vec<Problem>> {
     let spec = &object.spec;
@@ -26,9 +29,12 @@ pub fn model(object: &Model, data: &Data) -> Result<(settings::Model, Option<Key
         None => None,
     };
     let context = problems.take("spec.contextTokens", ranged(spec.context_tokens, 1024, 100_000_000));
-    let output = problems.take("spec.outputTokens", ranged(spec.output_tokens, 16, 10_000_000));
+    let output = problems.take(
+        "spec.outputTokens",
+        ranged(spec.output_tokens.unwrap_or_else(|| OUTPUT_TOKENS.min(spec.context_tokens / 2)), 16, 10_000_000),
+    );
     if output >= context {
-        problems.add("spec.outputTokens", What::Unordered { relation: "less than", other: "contextTokens" });
+        problems.add("spec.outputTokens", What::NotLessThan("contextTokens"));
     }
     let prices = spec.prices.as_ref().map(|prices| price(&mut problems, prices)).unwrap_or_default();
     let model = settings::Model {

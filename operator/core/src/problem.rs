@@ -116,14 +116,9 @@ pub enum What {
         /// The largest.
         most: i64,
     },
-    /// It is larger than a field that bounds it.
-    #[error("has to be {relation} {other}")]
-    Unordered {
-        /// `less than` or `at most`.
-        relation: &'static str,
-        /// The field that bounds it.
-        other: &'static str,
-    },
+    /// It is as large as a field that bounds it, or larger.
+    #[error("has to be less than {0}")]
+    NotLessThan(&'static str),
     /// It is not an amount of dollars.
     #[error("{0:?} is not an amount of US dollars such as \"3\" or \"0.15\", exact to a millionth")]
     NotDollars(String),

@@ -117,7 +117,9 @@ pub(super) fn read(kind: &str, name: &str, node: &Node, objects: &mut Objects) -
             objects.data.config_maps.insert(name.to_owned(), map.data);
         }
         "Secret" => {
-            let secret: Secret = typed(node)?;
+            // What serde says of it could repeat a value.
+            let unreadable = |found| Found { what: What::Unreadable("its values have to be text".to_owned()), ..found };
+            let secret: Secret = typed(node).map_err(unreadable)?;
             let mut values: BTreeMap<String, Vec<u8>> = BTreeMap::new();
             for (key, value) in secret.data {
                 let path = format!("data.{key}");

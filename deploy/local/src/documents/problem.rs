@@ -76,17 +76,15 @@ pub enum What {
     /// A tag.
     #[error("tags are not read: take {0} away")]
     Tag(String),
-    /// A plain word that other readers of YAML take for something else.
-    #[error("write {written:?} in quotes if text is meant; kubectl reads it as {reads}")]
+    /// A plain word that other readers of YAML take for something else. It may be a secret, so it is not repeated.
+    #[error("kubectl reads this as {reads}: put it in quotes if text is meant")]
     Ambiguous {
-        /// The word.
-        written: String,
         /// What it is taken for.
         reads: &'static str,
     },
-    /// A number that no field can hold.
-    #[error("{0} is not a number that can be read")]
-    NotANumber(String),
+    /// A number that no field can hold. It may be a secret, so it is not repeated.
+    #[error("a number that cannot be read: put it in quotes if text is meant")]
+    NotANumber,
     /// A document that is not a map.
     #[error("not an object: begin with apiVersion, kind, metadata and spec")]
     NotAnObject,

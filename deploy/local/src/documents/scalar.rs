@@ -6,7 +6,7 @@ use super::tree::Value;
 
 /// What a word without quotes stands for.
 pub(super) fn plain(word: &str) -> Result<Value, What> {
-    let ambiguous = |reads| Err(What::Ambiguous { written: word.chars().take(40).collect(), reads });
+    let ambiguous = |reads| Err(What::Ambiguous { reads });
     match word {
         "" | "~" | "null" | "Null" | "NULL" => Ok(Value::Null),
         "true" | "True" | "TRUE" => Ok(Value::Boolean(true)),
@@ -20,11 +20,10 @@ pub(super) fn plain(word: &str) -> Result<Value, What> {
 }
 
 fn number(word: &str) -> Result<Value, What> {
-    let bad = || What::NotANumber(word.chars().take(40).collect());
     if word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-' || byte == b'+') {
-        return word.parse().map(Value::Integer).map_err(|_| bad());
+        return word.parse().map(Value::Integer).map_err(|_| What::NotANumber);
     }
-    word.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float).ok_or_else(bad)
+    word.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Float).ok_or(What::NotANumber)
 }
 
 /// A decimal number, which every reader takes for the same: no sign but `-` and `+`, no zero before other digits.

@@ -142,6 +142,27 @@ data:
 }
 
 #[test]
+fn no_problem_repeats_a_secret() {
+    for value in [
+        "0987654321",
+        "30987654321098765432",
+        "-0x0987654321",
+        "[a0987654321]",
+        "!a b0987654321",
+        "'b0987654321",
+        "*a0987654321",
+        "b: 0987654321",
+    ] {
+        for field in ["data", "stringData"] {
+            let secret = format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: openrouter}}\n{field}:\n  api-key: {value}\n");
+            let problems = interpret(&[("secret.yaml".to_owned(), secret.into())], None).unwrap_err();
+            let said = format!("{} {problems:?}", super::lines(&problems));
+            assert!(!said.contains("0987654321"), "{said}");
+        }
+    }
+}
+
+#[test]
 fn openrouter_without_a_key_is_refused_and_the_environment_gives_one() {
     let model = MODEL.replace("  baseURL: http://127.0.0.1:7788/v1\n", "");
     check(

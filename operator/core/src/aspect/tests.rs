@@ -14,7 +14,7 @@ fn an_aspect_is_what_its_object_says() {
             name: "fetch",
             kind: Tool,
             source: Builtin(
-                "fetch",
+                "tool-fetch",
             ),
             grants: Grants {
                 notes: false,

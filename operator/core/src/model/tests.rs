@@ -107,8 +107,10 @@ fn the_ambient_key_is_for_openrouter_alone() {
 
 #[test]
 fn a_reply_fits_the_context() {
+    let small = object(r#"{"metadata": {"name": "m"}, "spec": {"id": "x", "baseURL": "http://localhost/v1", "contextTokens": 4096}}"#);
+    assert_eq!(model(&small, &Data::default()).map(|(model, _)| model.output_tokens), Ok(2048));
     check(
-        r#"{"id": "x", "baseURL": "http://localhost/v1", "contextTokens": 8192}"#,
+        r#"{"id": "x", "baseURL": "http://localhost/v1", "contextTokens": 8192, "outputTokens": 8192}"#,
         &expect!["Model m: spec.outputTokens: has to be less than contextTokens"],
     );
 }

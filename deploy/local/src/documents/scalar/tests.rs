@@ -43,20 +43,20 @@ fn what_readers_take_for_different_things_is_refused() {
     check(
         &["yes", "No", "on", "OFF", "y", "0755", "0x1f", "0b1", "1_000", ".inf", "-.INF", ".NaN", "00.5"],
         &expect![[r#"
-        yes: write "yes" in quotes if text is meant; kubectl reads it as true
-        No: write "No" in quotes if text is meant; kubectl reads it as false
-        on: write "on" in quotes if text is meant; kubectl reads it as true
-        OFF: write "OFF" in quotes if text is meant; kubectl reads it as false
-        y: write "y" in quotes if text is meant; kubectl reads it as true
-        0755: write "0755" in quotes if text is meant; kubectl reads it as a number
-        0x1f: write "0x1f" in quotes if text is meant; kubectl reads it as a number
-        0b1: write "0b1" in quotes if text is meant; kubectl reads it as a number
-        1_000: write "1_000" in quotes if text is meant; kubectl reads it as a number
-        .inf: write ".inf" in quotes if text is meant; kubectl reads it as a number
-        -.INF: write "-.INF" in quotes if text is meant; kubectl reads it as a number
-        .NaN: write ".NaN" in quotes if text is meant; kubectl reads it as a number
-        00.5: write "00.5" in quotes if text is meant; kubectl reads it as a number
-    "#]],
+            yes: kubectl reads this as true: put it in quotes if text is meant
+            No: kubectl reads this as false: put it in quotes if text is meant
+            on: kubectl reads this as true: put it in quotes if text is meant
+            OFF: kubectl reads this as false: put it in quotes if text is meant
+            y: kubectl reads this as true: put it in quotes if text is meant
+            0755: kubectl reads this as a number: put it in quotes if text is meant
+            0x1f: kubectl reads this as a number: put it in quotes if text is meant
+            0b1: kubectl reads this as a number: put it in quotes if text is meant
+            1_000: kubectl reads this as a number: put it in quotes if text is meant
+            .inf: kubectl reads this as a number: put it in quotes if text is meant
+            -.INF: kubectl reads this as a number: put it in quotes if text is meant
+            .NaN: kubectl reads this as a number: put it in quotes if text is meant
+            00.5: kubectl reads this as a number: put it in quotes if text is meant
+        "#]],
     );
 }
 
@@ -65,8 +65,8 @@ fn numbers_that_nothing_holds_are_refused() {
     check(
         &["9223372036854775808", "1e999"],
         &expect![[r#"
-        9223372036854775808: 9223372036854775808 is not a number that can be read
-        1e999: 1e999 is not a number that can be read
-    "#]],
+            9223372036854775808: a number that cannot be read: put it in quotes if text is meant
+            1e999: a number that cannot be read: put it in quotes if text is meant
+        "#]],
     );
 }

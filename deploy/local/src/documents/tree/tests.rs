@@ -28,19 +28,19 @@ fn what_is_wrong_has_its_place_and_the_rest_is_read() {
         &expect![[r#"
             {"a":1,"b":[{"c":1},null]}
             4:5: b[0].c: is there twice; first in line 3
-            5:5: b[1]: write "yes" in quotes if text is meant; kubectl reads it as true
+            5:5: b[1]: kubectl reads this as true: put it in quotes if text is meant
             6:1: a: is there twice; first in line 1
         "#]],
     );
     check(
         "[1]: x\n1: y\nnull: z\nok: 1\n",
         &expect![[r#"
-        {"ok":1}
-        1:1: : a key has to be text: put it in quotes
-        2:1: : a key has to be text: put it in quotes
-        2:4: : write "y" in quotes if text is meant; kubectl reads it as true
-        3:1: : a key has to be text: put it in quotes
-    "#]],
+            {"ok":1}
+            1:1: : a key has to be text: put it in quotes
+            2:1: : a key has to be text: put it in quotes
+            2:4: : kubectl reads this as true: put it in quotes if text is meant
+            3:1: : a key has to be text: put it in quotes
+        "#]],
     );
     check(
         "base: &b {a: 1}\nother:\n  <<: *b\n  c: 1\n",
