@@ -1,5 +1,6 @@
 //! The CEL rules of the schemas, run as the API server runs them: what they forbid, and that they are cheap enough for it to
 //! take them.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what is not there fails the test")]
 
 use expect_test::{Expect, expect};
 use kube_cel::{CompiledSchema, Validator, compile_schema, estimate_rule_cost};
