@@ -53,6 +53,7 @@ aspects: setup ## Build the guests: aspects/target/components
 
 .PHONY: bench
 bench: aspects ## Measure, beside what the same machine needs for the bare parts in the same run
+	cargo run --locked --release --package thetis-store --example append_bench
 	cargo bench --locked --workspace --bench '*'
 	cargo run --locked --release --bin bench
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use thetis_core::event::{Body, CallOutcome, Event, Finish, TurnStatus};
+use thetis_core::event::{Body, CallOutcome, CancelRequested, Event, Finish, Source, TurnStatus};
 use thetis_core::settings::{AspectKind, Grants};
 use thetis_e2e::mock::Script;
 use thetis_e2e::rig::{Options, Rig};
@@ -140,6 +140,19 @@ rules:
     });
     let said = said.expect("what was said by then");
     assert!(said.finish == Finish::Cut && said.text.starts_with("one") && !said.text.contains("ten"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn turn_stops_when_asked_although_the_hint_was_lost() {
+    let rig = at_work("rules: [{ respond: { text: \"never heard\", first_delay_ms: 60000 } }]").await;
+    let conversation = rig.ask("count").await.unwrap();
+    while rig.mock.requests().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let stop = Body::CancelRequested(CancelRequested { source: Source::Api });
+    rig.store.input(conversation, stop).await.unwrap();
+    let (_, end) = rig.ended(conversation, 1).await.unwrap();
+    assert_eq!(end.status, TurnStatus::Cancelled);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,6 @@ use axum::extract::{Path, Query};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use thetis_core::event::{Source, UserMessage};
 use thetis_core::id::ConversationId;
 use thetis_core::settings::{AspectKind, Choice, Limits};
 use thetis_store::conversation::{Conversation, New};
@@ -41,9 +40,7 @@ pub(super) async fn create(state: State, body::Json(new): body::Json<wire::NewCo
     name::checked("namespace", &new.namespace)?;
     name::checked("name", &new.name)?;
     let choice = Choice { mode: new.mode, model: new.model, skills: new.skills, agent: new.agent, limits: Limits::default() };
-    if let Some(text) = &new.prompt {
-        input::check_text(text, &choice.limits)?;
-    }
+    let prompt = new.prompt.map(|text| input::said(text, &choice.limits)).transpose()?;
     // Whether every name in it exists: a turn that cannot start would be the first to say so otherwise.
     state.store.settings(&new.namespace, &choice).await?;
     if state.store.active(&new.namespace, AspectKind::Agent, &choice.agent).await?.is_none() {
@@ -55,7 +52,7 @@ pub(super) async fn create(state: State, body::Json(new): body::Json<wire::NewCo
         name: new.name,
         title: new.title,
         choice,
-        prompt: new.prompt.map(|text| UserMessage { text, attachments: Vec::new(), source: Source::Api }),
+        prompt,
     };
     let location = format!("/api/v1/conversations/{}/{}", row.namespace, row.name);
     let shared = Arc::clone(&state);

@@ -20,9 +20,8 @@ pub(super) async fn message(
     body::Json(message): body::Json<wire::Message>,
 ) -> Result<Accepted, Problem> {
     let row = conversations::find(&state, &namespace, &name).await?;
-    check_text(&message.text, &row.choice.limits)?;
-    let body = Body::UserMessage(UserMessage { text: message.text, attachments: Vec::new(), source: Source::Api });
-    put(state, row.id, body, Hint::Runnable(row.id)).await
+    let message = said(message.text, &row.choice.limits)?;
+    put(state, row.id, Body::UserMessage(message), Hint::Runnable(row.id)).await
 }
 
 pub(super) async fn cancel(
@@ -45,15 +44,9 @@ async fn put(state: State, id: thetis_core::id::ConversationId, body: Body, hint
     Ok((StatusCode::ACCEPTED, Json(wire::Accepted { seq: seq.await?? })))
 }
 
-/// Whether a message's text is one: some, and not more than the conversation's limit.
-pub(super) fn check_text(text: &str, limits: &Limits) -> Result<(), Problem> {
-    if text.trim().is_empty() {
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "empty", "the message is empty"));
-    }
-    let most = usize::try_from(limits.message_bytes).unwrap_or(usize::MAX);
-    if text.len() > most {
-        let detail = format!("the message has {} bytes; this conversation takes at most {most}", text.len());
-        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
-    }
-    Ok(())
+/// The message, if it is one that a conversation with these limits takes.
+pub(super) fn said(text: String, limits: &Limits) -> Result<UserMessage, Problem> {
+    let message = UserMessage { text, attachments: Vec::new(), source: Source::Api };
+    thetis_core::input::check(&message, limits.message_bytes)?;
+    Ok(message)
 }

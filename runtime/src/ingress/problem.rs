@@ -83,6 +83,17 @@ impl From<registry::Error> for Problem {
     }
 }
 
+impl From<thetis_core::input::Error> for Problem {
+    fn from(error: thetis_core::input::Error) -> Self {
+        let (status, code) = match error {
+            thetis_core::input::Error::Empty => (StatusCode::UNPROCESSABLE_ENTITY, "empty"),
+            thetis_core::input::Error::TooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too-large"),
+            thetis_core::input::Error::Nul { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "not-text"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
 impl From<input::Error> for Problem {
     fn from(error: input::Error) -> Self {
         match error {

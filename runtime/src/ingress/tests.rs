@@ -204,6 +204,8 @@ async fn what_is_wrong_is_named_and_changes_nothing() {
     .await;
     api.refused(all, r#"{"name":"x","prompt":" "}"#, expect!["422 empty: the message is empty"]).await;
     api.refused(messages, r#"{"text":""}"#, expect!["422 empty: the message is empty"]).await;
+    let binary = r#"{"text":"a\u0000"}"#;
+    api.refused(messages, binary, expect!["422 not-text: the message holds a NUL character, at byte 1: it is not text"]).await;
     api.refused(messages, r#"{"text":"a"} {"#, expect!["422 invalid: the body goes on after its JSON ends"]).await;
     api.refused(
         messages,

@@ -93,10 +93,13 @@ pub async fn renew(held: Arc<Held>, store: Store, options: Options, stop: Cancel
         }
         let sent = Instant::now();
         match tokio::time::timeout(fifth, store.renew(&options.owner, &holds, options.lease)).await {
-            Ok(Ok(lost)) => {
+            Ok(Ok(renewed)) => {
                 held.renewed(&holds, sent);
-                for conversation in lost {
+                for conversation in renewed.lost {
                     held.tell(conversation, Signal::ClaimLost);
+                }
+                for conversation in renewed.stopping {
+                    held.tell(conversation, Signal::Cancel);
                 }
             }
             Ok(Err(cause)) => warn!(error = &cause as &dyn std::error::Error, "cannot renew claims"),

@@ -1,10 +1,12 @@
-//! Measures the append: one conversation beside a single-row commit, and many conversations beside `pgbench`, all on one
+//! Measures the append: one conversation beside the disk and a single-row commit, and many beside `pgbench`, all on one
 //! private Postgres with its production settings. Prints one line a round and the medians.
 //!
 //! `cargo run --release -p thetis-store --example append_bench [rounds] [seconds] [committers]`
 
 #![expect(clippy::indexing_slicing, reason = "of arrays and of what was just filled")]
 
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -45,6 +47,7 @@ async fn main() -> anyhow::Result<()> {
         None => figures.push((name, vec![figure])),
     };
     for round in 0..rounds {
+        let disk = syncs(folder.path(), seconds)?;
         let floor = single_commits(&mut beside, seconds).await?;
         let one = one_conversation(&store, &holds, seconds).await?;
         let [events, p50, p99] = many_conversations(&store, &holds, seconds, 1).await?;
@@ -53,11 +56,14 @@ async fn main() -> anyhow::Result<()> {
         let sixteen = pgbench(&server, 16, seconds)?;
         let many = pgbench(&server, 64, seconds)?;
         println!("round {round}: commit {floor:.3?} ms, append {one:.3?} ms, 256 conversations {events:.0}/s, pgbench 64 {many:.0}/s");
+        note("fdatasync of 8 KiB on the same disk, p50 ms", disk[0]);
+        note("fdatasync of 8 KiB on the same disk, p99 ms", disk[1]);
         note("single-row commit, p50 ms", floor[0]);
         note("single-row commit, p99 ms", floor[1]);
         note("append, one conversation, p50 ms", one[0]);
         note("append, one conversation, p99 ms", one[1]);
         note("append p50 / single-row commit p50", one[0] / floor[0]);
+        note("append p50 / fdatasync p50", one[0] / disk[0]);
         note("256 conversations, events/s", events);
         note("256 conversations, append p50 ms", p50);
         note("256 conversations, append p99 ms", p99);
@@ -100,6 +106,21 @@ fn percentiles(mut latencies: Vec<Duration>) -> [f64; 2] {
     latencies.sort_unstable();
     let at = |share: usize| latencies.get(latencies.len() * share / 100).map_or(f64::NAN, |latency| latency.as_secs_f64() * 1000.0);
     [at(50), at(99)]
+}
+
+/// The floor below the floor: what the disk needs to make one write durable.
+fn syncs(folder: &Path, seconds: Duration) -> anyhow::Result<[f64; 2]> {
+    let mut file = tempfile::tempfile_in(folder)?;
+    let page = [7; 8 << 10];
+    let (mut latencies, end) = (Vec::new(), Instant::now() + seconds);
+    while Instant::now() < end {
+        let begin = Instant::now();
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&page)?;
+        file.sync_data()?;
+        latencies.push(begin.elapsed());
+    }
+    Ok(percentiles(latencies))
 }
 
 /// The floor: what one row in a commit of its own costs here.

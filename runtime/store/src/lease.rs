@@ -1,9 +1,9 @@
 //! Who runs a conversation: one process at a time, by the database's clock, fenced by the epoch. IO.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
-use sqlx::{FromRow as _, Row as _};
+use sqlx::FromRow as _;
 use thetis_core::id::{ConversationId, Epoch, Seq};
 use uuid::Uuid;
 
@@ -47,6 +47,15 @@ pub enum Handover {
         /// At most a year.
         pause: Duration,
     },
+}
+
+/// What [`Store::renew`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewed {
+    /// Not renewed: somebody else has them, or they are done. Their turns must stop.
+    pub lost: Vec<ConversationId>,
+    /// Renewed; somebody asked their turns to stop, which a lost hint may have kept from them.
+    pub stopping: Vec<ConversationId>,
 }
 
 /// A lease could not be had, kept or given back.
@@ -123,22 +132,27 @@ impl Store {
         }))
     }
 
-    /// Holds on to claims for another `ttl` from now. Returns those that are lost: their turns must stop. A lease that ran
-    /// out and that nobody else took is renewed like any other.
-    pub async fn renew(&self, owner: &str, holds: &[Hold], ttl: Duration) -> Result<Vec<ConversationId>, Error> {
-        let rows = sqlx::query(
+    /// Holds on to claims for another `ttl` from now, and says what became of them meanwhile. A lease that ran out and that
+    /// nobody else took is renewed like any other.
+    pub async fn renew(&self, owner: &str, holds: &[Hold], ttl: Duration) -> Result<Renewed, Error> {
+        let rows = sqlx::query_as::<_, (Uuid, bool)>(
             "with locked as (
                  select c.id from conversation c join unnest($1::uuid[], $2::bigint[]) as held(id, epoch) using (id, epoch)
                  where c.owner = $3 order by c.id for no key update of c
              )
-             update conversation c set lease_until = now() + $4 * interval '1 microsecond' from locked where c.id = locked.id returning c.id",
+             update conversation c set lease_until = now() + $4 * interval '1 microsecond' from locked where c.id = locked.id
+             returning c.id, c.state = 'stopping'",
         );
         let ids: Vec<Uuid> = holds.iter().map(|hold| hold.conversation.0).collect();
         let epochs: Vec<i64> = holds.iter().map(|hold| signed(hold.epoch.0)).collect();
         let rows = rows.bind(ids).bind(epochs).bind(owner).bind(micros(ttl)).fetch_all(&self.pool);
-        let rows = self.ask(rows).await.map_err(|fault| Error::Renew { owner: owner.to_owned(), fault })?;
-        let kept: HashSet<Uuid> = rows.iter().filter_map(|row| row.try_get(0).ok()).collect();
-        Ok(holds.iter().map(|hold| hold.conversation).filter(|id| !kept.contains(&id.0)).collect())
+        let kept = self.ask(rows).await.map_err(|fault| Error::Renew { owner: owner.to_owned(), fault })?;
+        let kept: HashMap<Uuid, bool> = kept.into_iter().collect();
+        let of = |wanted: Option<bool>| {
+            let held = holds.iter().map(|hold| hold.conversation);
+            held.filter(|conversation| kept.get(&conversation.0).copied() == wanted).collect()
+        };
+        Ok(Renewed { lost: of(None), stopping: of(Some(true)) })
     }
 
     /// Gives a conversation back in the middle of its turn. Does nothing where the claim is not the row's any more.

@@ -108,7 +108,7 @@ async fn many_conversations_share_commits_without_gaps() {
     let (writing, renewing) = (std::cell::Cell::new(true), store.clone());
     let renew = async {
         while writing.get() {
-            assert!(renewing.renew("here", &holds, TTL).await.unwrap().is_empty());
+            assert!(renewing.renew("here", &holds, TTL).await.unwrap().lost.is_empty());
         }
     };
     let write_all = async {

@@ -44,8 +44,8 @@ async fn zombie_writer_fencing() {
     }
     append(&store, new.hold, 3, &[note("after")]).await.unwrap();
     assert!(matches!(append(&store, old.hold, 4, &[note("too late")]).await, Err(append::Error::Fenced)));
-    assert_eq!(store.renew("here", &[old.hold], TTL).await.unwrap(), [id(1)]);
-    assert!(store.renew("there", &[new.hold], TTL).await.unwrap().is_empty());
+    assert_eq!(store.renew("here", &[old.hold], TTL).await.unwrap().lost, [id(1)]);
+    assert!(store.renew("there", &[new.hold], TTL).await.unwrap().lost.is_empty());
     let events = log(&store, 1).await;
     assert_eq!(events.len(), 4);
     assert_gapless(&events);
@@ -57,9 +57,9 @@ async fn renewing_says_which_are_lost() {
     let claims = [claimed(&store, 1).await, claimed(&store, 2).await, claimed(&store, 3).await];
     store.finish(id(2)).await.unwrap();
     let holds = claims.map(|claim| claim.hold);
-    assert_eq!(store.renew("here", &holds, TTL).await.unwrap(), [id(2)]);
-    assert_eq!(store.renew("elsewhere", &holds, TTL).await.unwrap(), [id(1), id(2), id(3)]);
-    assert!(store.renew("here", &[], TTL).await.unwrap().is_empty());
+    assert_eq!(store.renew("here", &holds, TTL).await.unwrap().lost, [id(2)]);
+    assert_eq!(store.renew("elsewhere", &holds, TTL).await.unwrap().lost, [id(1), id(2), id(3)]);
+    assert!(store.renew("here", &[], TTL).await.unwrap().lost.is_empty());
 }
 
 #[tokio::test]
