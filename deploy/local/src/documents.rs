@@ -215,7 +215,7 @@ fn text(bytes: &[u8]) -> Result<&str, Found> {
         Ok(text) => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
         Err(error) => {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = before.split(|byte| *byte == b'\n').count();
             let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
             Err(Found { at: Position { line, column }, path: String::new(), what: What::NotUtf8 })
         }

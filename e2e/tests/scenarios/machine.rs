@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 /// For anything to happen on a machine that is busy with other tests. Passing takes a fraction of it.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// One Thetis.
 pub struct Machine {
@@ -119,7 +119,7 @@ impl Machine {
             process.stderr.take().unwrap().read_to_string(&mut complaint).await.unwrap();
             panic!("thetis local did not start: {complaint}");
         };
-        self.url = url.to_owned();
+        url.clone_into(&mut self.url);
         // Somebody has to read what it logs; a failing test shows it.
         let mut log = BufReader::new(process.stderr.take().unwrap()).lines();
         tokio::spawn(async move {

@@ -46,14 +46,7 @@ pub(super) async fn create(state: State, body::Json(new): body::Json<wire::NewCo
     if state.store.active(&new.namespace, AspectKind::Agent, &choice.agent).await?.is_none() {
         return Err(Problem::missing(&format!("namespace {} has no agent {}", new.namespace, choice.agent)));
     }
-    let row = New {
-        id: ConversationId(uuid::Uuid::new_v4()),
-        namespace: new.namespace,
-        name: new.name,
-        title: new.title,
-        choice,
-        prompt,
-    };
+    let row = New { id: ConversationId(uuid::Uuid::new_v4()), namespace: new.namespace, name: new.name, title: new.title, choice, prompt };
     let location = format!("/api/v1/conversations/{}/{}", row.namespace, row.name);
     let shared = Arc::clone(&state);
     let made = detached(async move {

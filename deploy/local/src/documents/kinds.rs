@@ -13,7 +13,7 @@ use super::problem::{Found, TEXT, What, nearest};
 use super::schema::Schema;
 use super::tree::Node;
 
-/// The `apiVersion` of Secrets and ConfigMaps.
+/// The `apiVersion` of `Secret` and `ConfigMap`.
 const CORE: &str = "v1";
 
 /// The one namespace of one machine.
@@ -186,10 +186,10 @@ fn metadata() -> serde_json::Value {
 
 fn data_schema(kind: &str) -> serde_json::Value {
     let texts = json!({ "type": "object", "additionalProperties": { "type": "string" } });
-    let mut properties = json!({ "data": texts, "immutable": { "type": "boolean" } });
-    if kind == "Secret" {
-        properties["stringData"] = texts;
-        properties["type"] = json!({ "type": "string" });
-    }
+    let properties = if kind == "Secret" {
+        json!({ "data": texts, "stringData": texts, "type": { "type": "string" }, "immutable": { "type": "boolean" } })
+    } else {
+        json!({ "data": texts, "immutable": { "type": "boolean" } })
+    };
     json!({ "type": "object", "properties": properties })
 }

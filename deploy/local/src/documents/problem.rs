@@ -92,7 +92,7 @@ pub enum What {
     #[error("{0:?} is not read here: write thetis.dev/v1alpha1, or v1 for a Secret or ConfigMap")]
     UnknownVersion(String),
     /// A kind that there is not.
-    #[error("there is no kind {given:?} in {version}{}", suggestion(.near))]
+    #[error("there is no kind {given:?} in {version}{}", suggestion(.near.as_deref()))]
     UnknownKind {
         /// What it says.
         given: String,
@@ -116,7 +116,7 @@ pub enum What {
         line: usize,
     },
     /// A key that the schema does not have.
-    #[error("unknown key{}", suggestion(.near))]
+    #[error("unknown key{}", suggestion(.near.as_deref()))]
     UnknownKey {
         /// What it may mean.
         near: Option<String>,
@@ -136,7 +136,7 @@ pub enum What {
         given: &'static str,
     },
     /// A value that is none of those that there are.
-    #[error("is {given:?}; has to be {}{}", .choices.join(" or "), suggestion(.near))]
+    #[error("is {given:?}; has to be {}{}", .choices.join(" or "), suggestion(.near.as_deref()))]
     Choice {
         /// The value.
         given: String,
@@ -234,8 +234,8 @@ fn letters(word: &str) -> Vec<char> {
     letters
 }
 
-fn suggestion(near: &Option<String>) -> String {
-    near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+fn suggestion(near: Option<&str>) -> String {
+    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
 }
 
 fn quoting(wanted: &str, given: &str) -> &'static str {

@@ -98,8 +98,7 @@ impl Schema {
     pub(super) fn check(&self, node: &Node, path: &str, found: &mut Vec<Found>) {
         let mut wrong = |what| found.push(Found { at: node.at, path: path.to_owned(), what });
         match (self, &node.value) {
-            (Self::Boolean, Value::Boolean(_)) => {}
-            (_, Value::Refused) => {}
+            (Self::Boolean, Value::Boolean(_)) | (_, Value::Refused) => {}
             (_, Value::Null) => wrong(What::Null),
             (Self::Map { keys, required, others }, Value::Map(entries)) => {
                 for key in required {
@@ -107,7 +106,9 @@ impl Schema {
                         found.push(Found { at: node.at, path: joined(path, key), what: What::Required });
                     }
                 }
-                entries.iter().for_each(|entry| check_entry(keys, others.as_deref(), entry, path, found));
+                for entry in entries {
+                    check_entry(keys, others.as_deref(), entry, path, found);
+                }
             }
             (Self::List { item, length, unique }, Value::List(items)) => {
                 if let Some(what) = outside(items.len(), "entries", *length) {

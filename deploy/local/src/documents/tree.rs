@@ -98,8 +98,9 @@ impl Builder {
                     return Err(self.found(at, What::TooDeep { most: DEPTH }));
                 }
                 self.charge(at, values)?;
-                let node = self.anchors.get(&anchor).map(|node| Node { at, ..node.clone() });
-                node.into_iter().for_each(|node| self.place(node));
+                if let Some(node) = self.anchors.get(&anchor).map(|node| Node { at, ..node.clone() }) {
+                    self.place(node);
+                }
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -175,8 +176,6 @@ impl Builder {
                     entries.push(Entry { at, key, node });
                 }
             }
-            // The value of what was no key.
-            (Value::Map(_), Some((_, None))) => {}
             (Value::Map(_), None) => {
                 let at = node.at;
                 let key = match node.value {
@@ -190,6 +189,7 @@ impl Builder {
                     self.note(at, what);
                 }
             }
+            // The value of what was no key, and what stands where nothing can.
             _ => {}
         }
     }

@@ -128,7 +128,7 @@ fn bombs_are_refused() {
     let mut laughs = "l0: &l0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let below = format!("*l{}", level - 1);
-        laughs += &format!("l{level}: &l{level} [{}]\n", [below.as_str(); 10].join(", "));
+        laughs.extend([format!("l{level}: &l{level} [{}]\n", [below.as_str(); 10].join(", "))]);
     }
     let last = |text: &str| parse(text).1.last().map(|found| found.what.to_string()).unwrap_or_default();
     expect!["more than 100000 values, counting what aliases stand for"].assert_eq(&last(&laughs));
@@ -141,7 +141,7 @@ fn bombs_are_refused() {
     let chain =
         (1..40).fold("a0: &a0 [[[[[[]]]]]]\n".to_owned(), |text, level| format!("{text}a{level}: &a{level} [[[[[*a{}]]]]]\n", level - 1));
     expect!["nested more than 64 deep"].assert_eq(&last(&chain));
-    let keys: String = (0..30_000).map(|key| format!("k{key}: 1\n")).collect();
+    let keys = (0..30_000).map(|key| format!("k{key}: 1\n")).collect::<Vec<_>>().concat();
     assert_eq!(parse(&keys).0.len(), 1);
     assert_eq!(parse(&format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))).1, []);
 }
