@@ -321,7 +321,9 @@ async fn a_client_that_goes_away_takes_nothing_back() {
     // Whatever was begun is finished: the log has no gap, and another message still goes in.
     let last = api.say("hello", "z").await;
     let log = api.store.read(conversation, super::events::page(Seq::ZERO)).await.unwrap();
-    assert_eq!(log.iter().map(|event| event.seq.0).collect::<Vec<_>>(), (1..=last.0).collect::<Vec<_>>());
+    // What the last of them began may end only now.
+    assert!(log.len() as u64 >= last.0, "{last}: {log:?}");
+    assert!(log.iter().zip(1..).all(|(event, seq)| event.seq.0 == seq), "{log:?}");
 }
 
 #[test]

@@ -7,7 +7,9 @@ use super::*;
 
 fn check(seq: u64, kind: &str, body: &serde_json::Value, expected: &Expect) {
     let event = json!({ "seq": seq, "at": 0, "turn": null, "kind": kind, "body": body });
-    expected.assert_eq(&super::event(&serde_json::from_value(event).unwrap()));
+    let printed = super::event(&serde_json::from_value(event).unwrap());
+    // A margin, because an expectation's common indentation is not part of it.
+    expected.assert_eq(&format!("|{}\n", printed.trim_end().replace('\n', "\n|")));
 }
 
 fn digest(text: &str) -> String {
@@ -21,8 +23,8 @@ fn what_people_say() {
         "user/message",
         &json!({ "text": "What is 6 × 7?\nAnd why?", "source": "object" }),
         &expect![[r#"
-               1  user/message        What is 6 × 7?
-                                      And why?
+            |   1  user/message        What is 6 × 7?
+            |                          And why?
         "#]],
     );
 }
@@ -51,8 +53,8 @@ fn a_message_with_calls() {
         "assistant/message",
         &body,
         &expect![[r#"
-               3  assistant/message   → calculate {"expression":"6*7"}
-                                      (1 step, 120 tokens in (20 from the cache), 12 out, $0.0012)
+            |   3  assistant/message   → calculate {"expression":"6*7"}
+            |                          (1 step, 120 tokens in (20 from the cache), 12 out, $0.0012)
         "#]],
     );
 }
@@ -65,7 +67,7 @@ fn what_a_terminal_would_obey_is_shown_by_number() {
         "tool/result",
         &json!({ "message": 3, "call": "a", "name": "evil\u{7}", "outcome": "answered", "text": text }),
         &expect![[r#"
-               4  tool/result         evil\u{7} answered: red \u{1b}[31m\u{d}over\u{9b}2J \u{202e}txet\u{202c}    tab
+            |   4  tool/result         evil\u{7} answered: red \u{1b}[31m\u{d}over\u{9b}2J \u{202e}txet\u{202c}    tab
         "#]],
     );
 }
@@ -86,7 +88,7 @@ fn a_turn_ends() {
         "turn/end",
         &json!({ "status": "failed", "reason": "no answer", "usage": Usage::default() }),
         &expect![[r#"
-               6  turn/end            failed: no answer (0 steps, 0 tokens in, 0 out, $0.0000)
+            |   6  turn/end            failed: no answer (0 steps, 0 tokens in, 0 out, $0.0000)
         "#]],
     );
 }
