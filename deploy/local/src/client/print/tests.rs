@@ -38,7 +38,7 @@ fn a_turn_begins() {
         "turn/start",
         &body,
         &expect![[r#"
-               2  turn/start          agent sha256:d4f0bc5a, mode agent@d4f0bc5a, model default@37a8eec1, skills arithmetic@ca75eaf4
+            |   2  turn/start          agent sha256:d4f0bc5a, mode agent@d4f0bc5a, model default@37a8eec1, skills arithmetic@ca75eaf4
         "#]],
     );
 }
