@@ -33,7 +33,7 @@ up: build ## The same, and keep serving on http://127.0.0.1:7777
 test: setup-test fmt-check aspects lint ## Install what is missing; format, lints, and every test
 	cargo build --locked $(PROGRAMS)
 	$(TEST) --locked --workspace
-	cd aspects && $(TEST) --locked --workspace
+	cd aspects && $(TEST) --locked
 
 .PHONY: setup
 setup: ## Install what is missing on this machine

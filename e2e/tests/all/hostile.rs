@@ -40,7 +40,7 @@ async fn turn_outlives_every_hostile_tool_beside_twenty_others() {
 
     let limits = Limits { tool_seconds: 3, ..Limits::default() };
     let mut resident = Vec::new();
-    for _ in 0..2 {
+    for _ in 0..3 {
         let bad = try_join_all(WAYS.iter().map(|(how, _)| rig.ask_with(limits, format!("misbehave: {how};"))));
         let others = try_join_all((0..20).map(|_| rig.ask("work")));
         let (bad, others) = tokio::try_join!(bad, others).unwrap();
@@ -57,8 +57,9 @@ async fn turn_outlives_every_hostile_tool_beside_twenty_others() {
         }
         resident.push(resident_bytes());
     }
-    // The first round is what there always is: linked components, connections, a warm allocator.
-    assert!(resident[1] < resident[0] + (16 << 20), "host memory after each round: {resident:?}");
+    // The first rounds bring what there always is: linked components, connections, pages that the pool keeps. One bomb's
+    // memory left behind would be 64 MiB more.
+    assert!(resident[2] < resident[1] + (32 << 20), "host memory after each round: {resident:?}");
 }
 
 fn outcomes(events: &[thetis_core::event::Event]) -> Vec<CallOutcome> {
